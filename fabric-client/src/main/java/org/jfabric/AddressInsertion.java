@@ -1,7 +1,8 @@
 package org.jfabric;
 
 import java.nio.charset.StandardCharsets;
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.ControlMessage.Answer;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
@@ -36,13 +37,13 @@ final class AddressInsertion {
     }
 
     /** Takes the result of one address; either the answer or the failure is null. */
-    synchronized void onAnswer(int index, DriverEvent answer, FabricException failure) {
+    synchronized void onAnswer(int index, Answer answer, FabricException failure) {
         if (answered[index]) {
             // every waiting command was failed when the driver ended, and the submitting call has failed as well
             return;
         }
         answered[index] = true;
-        if (answer instanceof DriverEvent.AddressReady ready) {
+        if (answer instanceof AddressReady ready) {
             vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? addresses[index] : ready.address());
             store(index, ready.fiAddr());
             inserted++;

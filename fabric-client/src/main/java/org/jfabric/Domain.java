@@ -7,13 +7,13 @@ import java.util.List;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ContextPlace;
+import org.jfabric.client.CounterIds;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverProxy;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
-import org.jfabric.client.EnableRequest;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.InfoCodec;
 import org.jfabric.client.Invoker;
 import org.jfabric.client.QueuePort;
 import org.jfabric.client.QueueSignal;
@@ -21,6 +21,10 @@ import org.jfabric.client.ReceiveQueue;
 import org.jfabric.client.RecordedPort;
 import org.jfabric.client.TransmitQueue;
 import org.jfabric.client.UnlockedDomain;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.AddressVectorReady;
+import org.jfabric.codec.control.EnableEndpoint;
+import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorAttr;
@@ -278,7 +282,7 @@ public final class Domain implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            DriverEvent.AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
+            AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
             AddressVector vector = new AddressVector(
                 this, ready.avId(), wanted, context);
             addressVectors.add(vector);
@@ -784,26 +788,8 @@ public final class Domain implements Fid {
             // a client that comes back keeps the names and ports that drivers have chosen
             wanted = wanted.copy().srcAddr(endpoint.name());
         }
-        EnableRequest request = new EnableRequest(
-            endpoint.context(),
-            bindings.txCq() == null ? 0 : bindings.txCq().id(),
-            bindings.txFlags(),
-            bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
-            bindings.rxFlags(),
-            bindings.counterIds(),
-            number,
-            bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
-            endpoint.bufferedLimits().limit(),
-            endpoint.bufferedLimits().min(),
-            endpoint.connection().requestId(),
-            endpoint.connection().passiveId(),
-            endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place(),
-            bindings.receiveContextId(),
-            endpointName(wanted.srcAddr()),
-            null);
-        Info asked = wanted;
-        DriverEvent.EndpointReady ready =
-            fabric.withRoom(() -> conductor.commands().enableEndpoint(request, asked));
+        EnableEndpoint command = command(endpoint, wanted);
+        EndpointReady ready = fabric.withRoom(() -> conductor.commands().call("enabling an endpoint", command));
         List<MemorySegment> queues = new ArrayList<>();
         boolean enabled = false;
         try {
@@ -827,6 +813,33 @@ public final class Domain implements Fid {
         endpoint.connection().leavePassive();
     }
 
+    private EnableEndpoint command(Endpoint endpoint, Info hints) {
+        EndpointBindings bindings = endpoint.bindings();
+        CounterIds counters = bindings.counterIds();
+        ContextPlace place = endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place();
+        return new EnableEndpoint(
+            endpoint.context(),
+            bindings.txCq() == null ? 0 : bindings.txCq().id(),
+            bindings.txFlags(),
+            bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
+            bindings.rxFlags(),
+            bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
+            // event queues are the client's own
+            0,
+            counters.sends(), counters.receives(),
+            endpoint.bufferedLimits().limit(), endpoint.bufferedLimits().min(),
+            endpoint.connection().requestId(),
+            endpoint.connection().passiveId(),
+            number,
+            counters.reads(), counters.writes(), counters.remoteReads(), counters.remoteWrites(),
+            bindings.receiveContextId(),
+            place.scalableId(), place.index(), place.transmits() ? 1 : 0,
+            InfoCodec.fields(hints), hints.srcAddr(), hints.destAddr(), hints.linkName(),
+            hints.fabricAttr().provName(), hints.fabricAttr().name(), hints.domainAttr().name(),
+            InfoCodec.authKey(hints),
+            endpointName(hints.srcAddr()), null);
+    }
+
     void publish(Endpoint endpoint, String service) {
         synchronized (lock()) {
             conductor.commands().publishService(endpoint.id(), service, () -> endpoint.services().add(service));
@@ -834,7 +847,7 @@ public final class Domain implements Fid {
     }
 
     long insert(AddressVector vector, String address) {
-        DriverEvent.AddressReady ready = conductor.commands().insertAddress(
+        AddressReady ready = conductor.commands().insertAddress(
             vector.id(), address, number -> vector.addressOf(number) != null);
         vector.onInserted(ready.fiAddr(), ready.address().isEmpty() ? address : ready.address());
         return ready.fiAddr();
@@ -1018,7 +1031,7 @@ public final class Domain implements Fid {
     }
 
     private EndpointPort queuePort(
-        DriverEvent.EndpointReady ready, EndpointBindings bindings, List<MemorySegment> files) {
+        EndpointReady ready, EndpointBindings bindings, List<MemorySegment> files) {
         QueueSignal signal = connection().signal(ready.activityIndex());
         bindings.driverSignal(signal);
         QueuePort port = new QueuePort(transmitQueue(ready, signal, files), receiveQueue(ready, signal, files));
@@ -1061,7 +1074,7 @@ public final class Domain implements Fid {
     }
 
     private TransmitQueue transmitQueue(
-        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
+        EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.transmitQueueFile() == 0) {
             return null;
         }
@@ -1073,7 +1086,7 @@ public final class Domain implements Fid {
     }
 
     private ReceiveQueue receiveQueue(
-        DriverEvent.EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
+        EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
         if (ready.receiveQueueFile() == 0) {
             return null;
         }

@@ -6,9 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.PersistentFile;
+import org.jfabric.codec.control.CardKeyReady;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.codec.control.PassFile;
+import org.jfabric.codec.control.RegionReady;
+import org.jfabric.codec.control.RegisterRegion;
+import org.jfabric.codec.control.RegisterWithCard;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -22,6 +26,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
  */
 final class DomainRegions {
     private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    /** In place of a descriptor: the file of a region is passed over the socket. */
+    private static final int PASSED_REGION = -1;
     private static final long LOCAL_ACCESS = Flags.SEND | Flags.RECV | Flags.READ | Flags.WRITE;
 
     private final Domain domain;
@@ -38,7 +44,7 @@ final class DomainRegions {
 
     /** A region in a file of its own. */
     MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
-        DriverEvent.RegionReady ready = register(lengthBytes, attr, 0);
+        RegionReady ready = register(lengthBytes, attr, 0);
         MemoryRegion region = null;
         try {
             MemorySegment file = conductor.connection().open(FileType.MEMORY_REGION, ready.fileNumber(),
@@ -69,18 +75,18 @@ final class DomainRegions {
             MemoryRegionAttr attr = region.attr();
             boolean isPassed = region.descriptor() >= 0;
             if (isPassed || !connection.hasPassedMemory()) {
-                conductor.commands().passFile();
+                passFile();
                 if (isPassed) {
                     connection.pass(region.descriptor());
                 } else {
                     connection.passMemory();
                 }
             }
-            DriverEvent.RegionReady ready = conductor.commands().registerAgain(domain.number(), region.lengthBytes(),
-                wantedAccess(attr), attr.requestedKey(), attr.flags(),
-                isPassed ? 0 : region.nativeAddress(region.address()), region.place());
+            RegionReady ready = register(region.lengthBytes(), wantedAccess(attr), attr.requestedKey(), attr.flags(),
+                isPassed ? 0 : region.nativeAddress(region.address()), isPassed ? PASSED_REGION : 0, region.place());
+            requirePlace(ready, region.place());
             long oldKey = region.key();
-            DriverEvent.CardKeyReady card = cardKey(ready, attr);
+            CardKeyReady card = cardKey(ready, attr);
             if (card != null) {
                 region.onKeyChanged(card);
                 domain.fabric().onKeyChanged(region, oldKey);
@@ -103,10 +109,10 @@ final class DomainRegions {
                 "Take memory for peers by allocate(), or embed the driver.");
         }
         if (isCopied && !connection.hasPassedMemory()) {
-            conductor.commands().passFile();
+            passFile();
             connection.passMemory();
         }
-        DriverEvent.RegionReady ready = register(memory.byteSize(), attr, memory.address());
+        RegionReady ready = register(memory.byteSize(), attr, memory.address());
         MemoryRegion region = null;
         try {
             region = new MemoryRegion(
@@ -124,9 +130,10 @@ final class DomainRegions {
     }
 
     /** The key under which peers access the region; null if the application chooses keys, or peers have no rights. */
-    private DriverEvent.CardKeyReady cardKey(DriverEvent.RegionReady ready, MemoryRegionAttr attr) {
-        return attr.isRemote() && domain.hasCardKeys() ? conductor.commands().registerWithCard(
-            ready.regionIndex(), attr.access() & REMOTE_ACCESS, domain.info()) : null;
+    private CardKeyReady cardKey(RegionReady ready, MemoryRegionAttr attr) {
+        return attr.isRemote() && domain.hasCardKeys() ? conductor.commands().call(
+            "registering a region with a card", new RegisterWithCard(ready.regionIndex(), attr.access() & REMOTE_ACCESS,
+            domain.info().linkName(), domain.info().srcAddr(), domain.info().destAddr())) : null;
     }
 
     /** A region in a file of the application. */
@@ -142,11 +149,11 @@ final class DomainRegions {
             MemorySegment bytes = file.map();
             DriverConnection connection = conductor.connection();
             if (connection.embedded() == null) {
-                conductor.commands().passFile();
+                passFile();
                 connection.pass(file.fd());
             }
-            DriverEvent.RegionReady ready = conductor.commands().registerFile(domain.number(), lengthBytes, access,
-                attr.requestedKey(), attr.flags() | Flags.RMA_PMEM, file.fd());
+            RegionReady ready = register(lengthBytes, access, attr.requestedKey(), attr.flags() | Flags.RMA_PMEM, 0,
+                file.fd(), 0);
             MemoryRegion region = new MemoryRegion(
                 domain, bytes, ready.regionIndex(), ready.generation(), attr, null);
             add(region);
@@ -204,7 +211,7 @@ final class DomainRegions {
         return regions.toString();
     }
 
-    private DriverEvent.RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
+    private RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {
         access(attr);
         requireKnown(attr, Flags.RMA_EVENT);
         if (attr.isBindable() && domain.hasCardKeys()) {
@@ -212,8 +219,28 @@ final class DomainRegions {
                 "the flags are RMA_EVENT, but a card does not report accesses to a region",
                 "Register it without flags, or open the domain over another link.");
         }
-        return domain.fabric().withRoom(() -> conductor.commands().registerRegion(
-            domain.number(), lengthBytes, wantedAccess(attr), attr.requestedKey(), attr.flags(), nativeAddress));
+        return domain.fabric().withRoom(() -> register(
+            lengthBytes, wantedAccess(attr), attr.requestedKey(), attr.flags(), nativeAddress, 0, 0));
+    }
+
+    /** Registers memory of this process, a file, or, if both are 0, has the driver make one. */
+    private RegionReady register(
+        long length, long access, long requestedKey, long flags, long nativeAddress, int descriptor, int place) {
+        return conductor.commands().call("registering " + length + " bytes", new RegisterRegion(
+            length, access, requestedKey, flags, nativeAddress, domain.number(), descriptor, place));
+    }
+
+    /** Announces that a descriptor is passed over the socket. */
+    private void passFile() {
+        conductor.commands().call("passing a file", new PassFile());
+    }
+
+    /** The addresses of a region have its index and generation in their upper 24 bits. */
+    private static void requirePlace(RegionReady ready, int place) {
+        if (ready.regionIndex() << Byte.SIZE != (place & ~0xFF) || ((ready.generation() ^ place) & 0xFF) != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "the driver gave a region index " + ready.regionIndex()
+                + " instead of " + (place >>> Byte.SIZE), "Connect again, with a driver that keeps addresses.");
+        }
     }
 
     /** Only the card has keys in a domain with a card: the driver's table would give a second way to the region. */

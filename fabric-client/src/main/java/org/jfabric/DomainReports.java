@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.WaitChannel;
+import org.jfabric.codec.control.CompletionQueueReady;
+import org.jfabric.codec.control.CounterReady;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
@@ -61,11 +63,11 @@ final class DomainReports {
     /** A completion queue; the attributes are the caller's copy. */
     CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CompletionQueueReady ready =
+        CompletionQueueReady ready =
             domain.fabric().withRoom(() -> conductor.commands().openCompletionQueue(wanted));
         CompletionQueue queue = opened(ObjectKind.COMPLETION_QUEUE, ready.cqId(), ready.waitToken(), channel -> {
             MemorySegment memory = map(ready);
-            wanted.format(ready.format()).size(ready.clientShare());
+            wanted.format(CompletionFormat.of(ready.format())).size(ready.clientShare());
             CompletionQueue fresh = new CompletionQueue(domain, ready.cqId(), context, wanted, memory,
                 ready.capacity(), driver, conductor.invoker(), domain.fabric().waitSpinNs(), LineWait.SLICE_NS);
             fresh.onOpened(waitSet, channel);
@@ -82,7 +84,7 @@ final class DomainReports {
     /** A counter; the attributes are the caller's copy. */
     Counter openCounter(CounterAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
-        DriverEvent.CounterReady ready =
+        CounterReady ready =
             domain.fabric().withRoom(() -> conductor.commands().openCounter(wanted));
         Counter counter = opened(ObjectKind.COUNTER, ready.counterId(), ready.waitToken(), channel -> {
             MemorySegment memory = map(ready);
@@ -110,25 +112,25 @@ final class DomainReports {
     /** Opens all with the next driver. */
     void reopen() {
         for (CompletionQueue queue : completionQueues) {
-            DriverEvent.CompletionQueueReady ready = conductor.commands().openCompletionQueue(queue.attr());
+            CompletionQueueReady ready = conductor.commands().openCompletionQueue(queue.attr());
             MemorySegment memory = map(ready);
             queue.reopen(ready.cqId(), ready.clientShare(), memory, ready.capacity());
             files.put(queue, memory);
         }
         for (Counter counter : counters) {
-            DriverEvent.CounterReady ready = conductor.commands().openCounter(counter.attr());
+            CounterReady ready = conductor.commands().openCounter(counter.attr());
             MemorySegment memory = map(ready);
             counter.reopen(ready.counterId(), memory);
             files.put(counter, memory);
         }
     }
 
-    private MemorySegment map(DriverEvent.CompletionQueueReady ready) {
+    private MemorySegment map(CompletionQueueReady ready) {
         return conductor.connection().open(FileType.COMPLETION_QUEUE, ready.fileNumber(), 0,
             CompletionQueueDescriptor.fileLength(ready.capacity()));
     }
 
-    private MemorySegment map(DriverEvent.CounterReady ready) {
+    private MemorySegment map(CounterReady ready) {
         return conductor.connection().open(FileType.COUNTER, ready.fileNumber(), 0, CounterDescriptor.FILE_LENGTH);
     }
 

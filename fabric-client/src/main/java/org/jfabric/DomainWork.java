@@ -2,6 +2,8 @@ package org.jfabric;
 
 import java.util.concurrent.atomic.AtomicLong;
 import org.jfabric.client.ClientConductor;
+import org.jfabric.codec.control.ControlWork;
+import org.jfabric.codec.control.QueueCounterWork;
 import org.jfabric.codec.control.WorkAction;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -61,9 +63,9 @@ final class DomainWork {
     }
 
     private int queueChange(DeferredWork work) {
-        return answer(() -> conductor.commands().queueCounterWork(domain.number(), work.id(),
-            work.trigger().counter().id(), work.trigger().threshold(), work.target().id(), work.value(),
-            work.isSet()));
+        return answer(() -> conductor.commands().queueCounterWork(new QueueCounterWork(
+            domain.number(), work.id(), work.trigger().counter().id(), work.trigger().threshold(), work.target().id(),
+            work.value(), work.isSet() ? 1 : 0)));
     }
 
     int cancel(DeferredWork work) {
@@ -97,7 +99,8 @@ final class DomainWork {
         if (!isOffered) {
             return -FabricErrno.EOPNOTSUPP;
         }
-        return answer(() -> conductor.commands().controlWork(domain.number(), action, workId, counterId));
+        return answer(() -> conductor.commands().call("asking for queued work: " + action,
+            new ControlWork(domain.number(), workId, counterId, action.value())));
     }
 
     /** The answer of a command as a number. */

@@ -8,11 +8,11 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.client.PrefixMode;
+import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.EndpointOption;
@@ -1245,7 +1245,7 @@ public final class Endpoint implements Fid {
     }
 
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
-    void onEnabled(DriverEvent.EndpointReady ready, EndpointPort port, LocalMemory memory) {
+    void onEnabled(EndpointReady ready, EndpointPort port, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();
         maxMsgSize = ready.maxMsgSize();
@@ -1609,7 +1609,7 @@ public final class Endpoint implements Fid {
     }
 
     /** Maps what its messages are received into with {@link Mode#BUFFERED_RECV}; the driver has enabled it. */
-    void openSlab(DriverConnection driverConnection, DriverEvent.EndpointReady ready) {
+    void openSlab(DriverConnection driverConnection, EndpointReady ready) {
         if (BufferedMode.isAskedFor(info)) {
             bindings.rxCq().slabs().requireFree(ready.rxCqIndex());
             slab = ReceiveSlab.open(driverConnection, this, ready, options.buffered().min(), !domain.locks());

@@ -2,9 +2,10 @@ package org.jfabric;
 
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.CompletionCredits;
+import org.jfabric.client.ContextPlace;
 import org.jfabric.client.CounterIds;
-import org.jfabric.client.EnableRequest;
 import org.jfabric.client.QueueSignal;
+import org.jfabric.codec.control.EnableEndpoint;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
@@ -323,9 +324,9 @@ final class EndpointBindings {
         return receiveContext;
     }
 
-    /** The driver's number of the shared receive context, as {@link EnableRequest} has it. */
+    /** The driver's number of the shared receive context, as {@link EnableEndpoint} has it. */
     long receiveContextId() {
-        return endpoint.sharedReceives() != null ? EnableRequest.IS_RECEIVE_CONTEXT
+        return endpoint.sharedReceives() != null ? ContextPlace.IS_RECEIVE_CONTEXT
             : receiveContext == null ? 0 : receiveContext.id();
     }
 

@@ -3,7 +3,9 @@ package org.jfabric;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.ConnectionMade;
+import org.jfabric.codec.control.ShutdownEndpoint;
 import org.jfabric.info.BestName;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EventType;
@@ -87,7 +89,7 @@ final class EndpointConnection {
                 end();
             }
             try {
-                domain.commands().shutdown(endpoint.id());
+                domain.commands().call("shutting down", new ShutdownEndpoint(endpoint.id()));
             } catch (FabricException refused) {
                 // the peer's end came first
                 if (refused.errno() != FabricErrno.ENOTCONN) {
@@ -104,7 +106,7 @@ final class EndpointConnection {
             if (endpoint.state() != Endpoint.ENABLED) {
                 throw badState("is not enabled", "Enable it first.");
             }
-            DriverEvent.AddressReady ready = domain.commands().join(endpoint.id(), flags, address);
+            AddressReady ready = domain.commands().join(endpoint.id(), flags, address);
             AddressVector vector = endpoint.bindings().addressVector();
             vector.onInserted(ready.fiAddr(), ready.address());
             MulticastGroup group = new MulticastGroup(domain, endpoint, ready.address(), ready.fiAddr(), opContext);
@@ -180,7 +182,7 @@ final class EndpointConnection {
         }
     }
 
-    void onConnected(DriverEvent.ConnectionMade event) {
+    void onConnected(ConnectionMade event) {
         synchronized (lock) {
             state = CONNECTED;
             peer = event.peerAddress();

@@ -13,7 +13,6 @@ import java.util.function.Supplier;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.DriverUser;
 import org.jfabric.client.EmbeddedDriver;
@@ -21,6 +20,8 @@ import org.jfabric.client.Invoker;
 import org.jfabric.client.LocalDrivers;
 import org.jfabric.client.WaitChannel;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.codec.control.OpenWaitSet;
+import org.jfabric.codec.control.WaitSetReady;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
@@ -361,7 +362,8 @@ public final class Fabric implements Fid {
             }
             requireShareable(wanted.waitObject());
             requireRestartable(false, "a wait set", "Wait at each queue by itself");
-            DriverEvent.WaitSetReady ready = withRoom(() -> conductor.commands().openWaitSet(wanted));
+            WaitSetReady ready = withRoom(() -> conductor.commands().call(
+                "opening a wait set", new OpenWaitSet(wanted.flags(), wanted.waitObject().code())));
             WaitSet waitSet = null;
             WaitChannel channel = null;
             try {

@@ -9,7 +9,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.ClientEnded;
+import org.jfabric.codec.control.CompletionQueueOverrun;
+import org.jfabric.codec.control.ConnectionEnded;
+import org.jfabric.codec.control.ConnectionFailed;
+import org.jfabric.codec.control.ConnectionMade;
+import org.jfabric.codec.control.ConnectionRequested;
+import org.jfabric.codec.control.ControlMessage.Event;
+import org.jfabric.codec.control.DriverDraining;
+import org.jfabric.codec.control.PeerDown;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -130,7 +138,38 @@ final class FabricEvents implements ClientConductor.Listener {
     }
 
     @Override
-    public void onPeerDown(DriverEvent.PeerDown event) {
+    public void onEvent(Event event) {
+        switch (event) {
+            case PeerDown down -> onPeerDown(down);
+            case CompletionQueueOverrun overrun -> onCompletionQueueOverrun(overrun.cqId());
+            case DriverDraining draining -> guarded(() -> listener.onDriverDraining(draining.begins() != 0));
+            case ConnectionRequested requested -> {
+                PassiveEndpoint passive = passiveEndpoints.find(requested.passiveId());
+                if (passive != null) {
+                    guarded(() -> passive.onRequest(requested));
+                }
+            }
+            case ConnectionMade made -> {
+                Endpoint endpoint = endpoints.get(made.endpointId());
+                if (endpoint != null) {
+                    endpoint.connection().onConnected(made);
+                    guarded(() -> endpoint.bindings().eventQueue().report(
+                        EventType.CONNECTED, endpoint, null, 0, made.cmData()));
+                }
+            }
+            case ConnectionFailed failed -> onConnectionFailed(failed);
+            case ConnectionEnded ended -> {
+                Endpoint endpoint = endpoints.get(ended.endpointId());
+                if (endpoint != null && endpoint.connection().onEnded()) {
+                    guarded(() -> endpoint.bindings().eventQueue().report(
+                        EventType.SHUTDOWN, endpoint, null, ended.errno(), NO_DATA));
+                }
+            }
+            case ClientEnded ended -> throw new IllegalStateException(ended.toString());
+        }
+    }
+
+    private void onPeerDown(PeerDown event) {
         Endpoint endpoint = endpoints.get(event.endpointId());
         if (endpoint != null) {
             EventQueue queue = endpoint.bindings().eventQueue();
@@ -142,8 +181,7 @@ final class FabricEvents implements ClientConductor.Listener {
         }
     }
 
-    @Override
-    public void onCompletionQueueOverrun(long cqId) {
+    private void onCompletionQueueOverrun(long cqId) {
         Set<EventQueue> notified = new HashSet<>();
         for (Endpoint endpoint : endpoints.values()) {
             CompletionQueue overrun = endpoint.bindings().completionQueue(cqId);
@@ -154,35 +192,7 @@ final class FabricEvents implements ClientConductor.Listener {
         }
     }
 
-    @Override
-    public void onConnectionEvent(DriverEvent.OfConnection event) {
-        switch (event) {
-            case DriverEvent.ConnectionRequested requested -> {
-                PassiveEndpoint passive = passiveEndpoints.find(requested.passiveId());
-                if (passive != null) {
-                    guarded(() -> passive.onRequest(requested));
-                }
-            }
-            case DriverEvent.ConnectionMade made -> {
-                Endpoint endpoint = endpoints.get(made.endpointId());
-                if (endpoint != null) {
-                    endpoint.connection().onConnected(made);
-                    guarded(() -> endpoint.bindings().eventQueue().report(
-                        EventType.CONNECTED, endpoint, null, 0, made.cmData()));
-                }
-            }
-            case DriverEvent.ConnectionFailed failed -> onConnectionFailed(failed);
-            case DriverEvent.ConnectionEnded ended -> {
-                Endpoint endpoint = endpoints.get(ended.endpointId());
-                if (endpoint != null && endpoint.connection().onEnded()) {
-                    guarded(() -> endpoint.bindings().eventQueue().report(
-                        EventType.SHUTDOWN, endpoint, null, ended.errno(), NO_DATA));
-                }
-            }
-        }
-    }
-
-    private void onConnectionFailed(DriverEvent.ConnectionFailed failed) {
+    private void onConnectionFailed(ConnectionFailed failed) {
         Endpoint endpoint = endpoints.get(failed.objectId());
         if (endpoint != null) {
             endpoint.connection().onFailed();
@@ -200,11 +210,6 @@ final class FabricEvents implements ClientConductor.Listener {
     @Override
     public void onPaused(long pauseNs) {
         guarded(() -> listener.onPaused(pauseNs));
-    }
-
-    @Override
-    public void onDriverDraining(boolean begins) {
-        guarded(() -> listener.onDriverDraining(begins));
     }
 
     @Override

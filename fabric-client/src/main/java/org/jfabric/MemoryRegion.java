@@ -2,7 +2,7 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.CardKeyReady;
 import org.jfabric.ffi.Libc;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
@@ -52,7 +52,7 @@ public final class MemoryRegion implements Fid {
     /** The answer of the card is null without one. */
     MemoryRegion(
         Domain domain, MemorySegment data, int regionIndex, long generation, MemoryRegionAttr attr,
-        DriverEvent.CardKeyReady card) {
+        CardKeyReady card) {
         this.domain = domain;
         this.data = data;
         this.base = MemoryRegionDescriptor.address(regionIndex, (int) generation & 0xFF, 0);
@@ -311,7 +311,7 @@ public final class MemoryRegion implements Fid {
     }
 
     /** The next driver has registered it with a card. */
-    void onKeyChanged(DriverEvent.CardKeyReady card) {
+    void onKeyChanged(CardKeyReady card) {
         key = card.key();
         remoteAddress = card.address();
     }

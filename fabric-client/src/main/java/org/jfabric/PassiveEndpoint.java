@@ -2,7 +2,8 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.ConnectionRequested;
+import org.jfabric.codec.control.RejectConnection;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.EndpointSource;
@@ -169,9 +170,13 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
                 throw new FabricException(FabricErrno.EINVAL, request + " is one of another passive endpoint",
                     "Reject it there: ConnectionRequest.passive().");
             }
-            request.answer();
-            owner.commands().reject(request.id(), data);
+            reject(request, data);
         }
+    }
+
+    private void reject(ConnectionRequest request, byte[] data) {
+        request.answer();
+        owner.commands().call("rejecting a connection", new RejectConnection(request.id(), data));
     }
 
     /**
@@ -331,14 +336,13 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     void closeRequest(ConnectionRequest request) {
         synchronized (owner.lock()) {
             if (request.isOpen()) {
-                request.answer();
-                owner.commands().reject(request.id(), new byte[0]);
+                reject(request, new byte[0]);
             }
         }
     }
 
     /** The event of a request, on the client's thread. */
-    void onRequest(DriverEvent.ConnectionRequested requested) {
+    void onRequest(ConnectionRequested requested) {
         EventQueue queue = eventQueue;
         if (queue != null && state != CLOSED) {
             Info offered = info.copy();

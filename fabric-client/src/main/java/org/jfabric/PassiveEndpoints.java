@@ -4,10 +4,11 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jfabric.client.ClientConductor;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverProxy;
 import org.jfabric.client.DriverState;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.codec.control.OpenPassiveEndpoint;
+import org.jfabric.codec.control.PassiveEndpointReady;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -35,8 +36,8 @@ final class PassiveEndpoints {
                 "Ask Fabric.info for EndpointType.MSG, and open the passive endpoint with a match.");
         }
         driver.requireAlive();
-        DriverEvent.PassiveEndpointReady ready = conductor.commands().openPassiveEndpoint(
-            wanted.srcAddr(), wanted.linkName(), wanted.epAttr().authKey());
+        PassiveEndpointReady ready = conductor.commands().call("opening a passive endpoint",
+            new OpenPassiveEndpoint(wanted.srcAddr(), wanted.linkName(), wanted.epAttr().authKey()));
         PassiveEndpoint passive = new PassiveEndpoint(this, wanted, context, ready.passiveId(), ready.address());
         open.put(passive.id(), passive);
         return passive;

@@ -5,10 +5,10 @@ import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.LentRegions;
 import org.jfabric.client.MessageLender;
 import org.jfabric.client.SlabView;
+import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -68,7 +68,7 @@ final class ReceiveSlab {
 
     /** Maps the slab that the driver made for an endpoint. */
     static ReceiveSlab open(
-        DriverConnection connection, Endpoint endpoint, DriverEvent.EndpointReady ready, int leastBytes,
+        DriverConnection connection, Endpoint endpoint, EndpointReady ready, int leastBytes,
         boolean lends) {
         int cells = ready.slabCells();
         int cellLength = ready.slabCellLength();

@@ -1,6 +1,7 @@
 package org.jfabric;
 
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.OpenScalableEndpoint;
+import org.jfabric.codec.control.ScalableEndpointReady;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
@@ -49,7 +50,7 @@ public final class ScalableEndpoint implements Fid {
     private volatile boolean closed;
 
     private ScalableEndpoint(
-        Domain domain, Info info, long context, DriverEvent.ScalableEndpointReady ready, int transmits, int receives) {
+        Domain domain, Info info, long context, ScalableEndpointReady ready, int transmits, int receives) {
         this.domain = domain;
         this.info = info;
         this.context = context;
@@ -75,8 +76,8 @@ public final class ScalableEndpoint implements Fid {
         int transmits = count("tx_ctx_cnt", wanted.transmits(), wanted.epAttr().txCtxCnt(), maxTransmit);
         int receives = count("rx_ctx_cnt", wanted.receives(), wanted.epAttr().rxCtxCnt(), maxReceive);
         return new ScalableEndpoint(domain, wanted, context,
-            domain.commands().openScalableEndpoint(wanted.caps(), transmits, receives, endpointName), transmits,
-            receives);
+            domain.commands().call("opening a scalable endpoint",
+                new OpenScalableEndpoint(wanted.caps(), transmits, receives, endpointName)), transmits, receives);
     }
 
     private static int count(String name, boolean hasDirection, long wanted, long limit) {

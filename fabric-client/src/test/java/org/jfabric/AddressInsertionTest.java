@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import org.jfabric.client.DriverEvent;
+import org.jfabric.codec.control.AddressReady;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Flags;
 import org.jfabric.info.EventQueueAttr;
@@ -35,8 +35,8 @@ class AddressInsertionTest {
 
     @Test
     void shouldTellTheEndOnlyAfterAllAnswersAndTheCall() {
-        insertion.onAnswer(2, new DriverEvent.AddressReady(1, 7, ""), null);
-        insertion.onAnswer(0, new DriverEvent.AddressReady(2, 8, "jfabric://d/own"), null);
+        insertion.onAnswer(2, new AddressReady(1, 7, ""), null);
+        insertion.onAnswer(0, new AddressReady(2, 8, "jfabric://d/own"), null);
         insertion.onAnswer(1, null, new FabricException(FabricErrno.EINVAL, "no address"));
         assertEquals(-FabricErrno.EAVAIL, queue.read(entry, 0));
         assertEquals(1, queue.readErr(error, 0));

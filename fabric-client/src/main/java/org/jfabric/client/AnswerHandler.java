@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import org.jfabric.codec.control.ControlMessage.Answer;
 import org.jfabric.info.FabricException;
 
 /**
@@ -12,5 +13,5 @@ public interface AnswerHandler {
      * @param answer  of the driver, null if it refused or there is no answer any more.
      * @param failure why there is no answer, null if there is one.
      */
-    void onAnswer(DriverEvent answer, FabricException failure);
+    void onAnswer(Answer answer, FabricException failure);
 }

@@ -8,6 +8,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.LongToIntFunction;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.control.ClientEnded;
+import org.jfabric.codec.control.ControlMessage.Answer;
+import org.jfabric.codec.control.ControlMessage.DriverMessage;
+import org.jfabric.codec.control.ControlMessage.Event;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.InfoMatch;
+import org.jfabric.codec.control.InfoVerdict;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.ControlFileDescriptor;
@@ -34,14 +41,8 @@ public final class ClientConductor implements AutoCloseable {
 
     /** Notified of events; the calling thread is the conductor's, or the one that uses an embedded driver. */
     public interface Listener {
-        void onPeerDown(DriverEvent.PeerDown event);
-
-        /** A completion queue has lost an entry. */
-        void onCompletionQueueOverrun(long cqId);
-
-        /** The state of a connection has changed; concerns only clients with connection-oriented endpoints. */
-        default void onConnectionEvent(DriverEvent.OfConnection event) {
-        }
+        /** The driver reports something other than the end of this client. */
+        void onEvent(Event event);
 
         /**
          * This process did not run for a while.
@@ -49,13 +50,6 @@ public final class ClientConductor implements AutoCloseable {
          * @param pauseNs how long at least.
          */
         void onPaused(long pauseNs);
-
-        /**
-         * The driver takes no new endpoints and will end, or does so no more.
-         *
-         * @param begins false if it continues to serve.
-         */
-        void onDriverDraining(boolean begins);
 
         /**
          * Whether the client waits for the next driver when one is gone.
@@ -394,7 +388,7 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
+    private PendingCommand call(String what, LongToIntFunction encoder, Consumer<Answer> undo) {
         PendingCommand command = issue(what, encoder, null, false);
         if (!await(command)) {
             undone.incrementAndGet();
@@ -416,7 +410,7 @@ public final class ClientConductor implements AutoCloseable {
     }
 
     /** A command that was given up has been answered: what it has done is reverted. */
-    private void undo(DriverEvent answer, Consumer<DriverEvent> undo) {
+    private void undo(Answer answer, Consumer<Answer> undo) {
         if (answer == null) {
             undone.decrementAndGet();
             return;
@@ -541,8 +535,8 @@ public final class ClientConductor implements AutoCloseable {
     /** Takes all events that are there. Handling one may read further ones, so no state is kept over a call. */
     private void readEvents(Attached of) {
         try {
-            for (DriverEvent event = of.events.next(); event != null; event = of.events.next()) {
-                onEvent(of, event);
+            for (DriverMessage next = of.events.next(); next != null; next = of.events.next()) {
+                onMessage(of, next);
             }
         } catch (FabricException broken) {
             end(of, broken, false);
@@ -553,29 +547,25 @@ public final class ClientConductor implements AutoCloseable {
         }
     }
 
-    private void onEvent(Attached of, DriverEvent event) {
-        if (event instanceof DriverEvent.PeerDown peerDown) {
-            deliver(() -> listener.onPeerDown(peerDown));
-        } else if (event instanceof DriverEvent.CompletionQueueOverrun overrun) {
-            deliver(() -> listener.onCompletionQueueOverrun(overrun.cqId()));
-        } else if (event instanceof DriverEvent.OfConnection ofConnection) {
-            deliver(() -> listener.onConnectionEvent(ofConnection));
-        } else if (event instanceof DriverEvent.DriverDraining draining) {
-            deliver(() -> listener.onDriverDraining(draining.begins()));
-        } else if (event instanceof DriverEvent.ClientEnded ended) {
-            end(of, new FabricException(ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
+    private void onMessage(Attached of, DriverMessage message) {
+        switch (message) {
+            case ClientEnded ended -> end(of, new FabricException(
+                ended.errno() == 0 ? FabricErrno.ECONNABORTED : ended.errno(),
                 "the driver ended this client: " + ended.reason(), ended.errno() == FabricErrno.ESHUTDOWN
                 ? afterTheEnd() : "Correct the cause, then connect again."),
                 ended.errno() == FabricErrno.ESHUTDOWN);
-        } else if (event instanceof DriverEvent.InfoMatch || event instanceof DriverEvent.InfoVerdict) {
-            PendingCommand command = pending.get(event.correlationId());
-            if (command != null) {
-                command.add(event);
+            case Event event -> deliver(() -> listener.onEvent(event));
+            case Answer part when part instanceof InfoMatch || part instanceof InfoVerdict -> {
+                PendingCommand command = pending.get(part.correlationId());
+                if (command != null) {
+                    command.add(part);
+                }
             }
-        } else {
-            PendingCommand command = pending.remove(event.correlationId());
-            if (command != null) {
-                command.answer(event);
+            case Answer answer -> {
+                PendingCommand command = pending.remove(answer.correlationId());
+                if (command != null) {
+                    command.answer(answer);
+                }
             }
         }
     }
@@ -632,7 +622,7 @@ public final class ClientConductor implements AutoCloseable {
 
     private final class Caller implements DriverProxy.Caller {
         @Override
-        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
+        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<Answer> undo) {
             return ClientConductor.this.call(what, encoder, undo);
         }
 
@@ -674,7 +664,7 @@ public final class ClientConductor implements AutoCloseable {
                 connection.doorbell(),
                 new Caller());
             RecordConsumer consumer = new RecordConsumer(records, attachment.eventRingLength(),
-                eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverEvent.MAX_TYPE);
+                eventRing + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, DriverMessage.MAX_TEMPLATE_ID);
             this.events = new DriverEventsAdapter(consumer, new UnsafeBuffer(records, attachment.eventRingLength()));
             if (connection.embedded() != null) {
                 this.invoker = new Invoker(connection.embedded(), consumer, () -> readEvents(this));
@@ -725,7 +715,7 @@ public final class ClientConductor implements AutoCloseable {
             isDisconnected = true;
             for (PendingCommand command : pending.values()) {
                 if (command.closes() && pending.remove(command.correlationId()) != null) {
-                    command.answer(new DriverEvent.Done(command.correlationId()));
+                    command.answer(new Done(command.correlationId()));
                 }
             }
         }

@@ -2,8 +2,11 @@ package org.jfabric.client;
 
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.codec.control.DrainDriver;
+import org.jfabric.codec.control.ResetCycleTimes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.OwnerId;
 
 /** What tools ask of a driver that runs in another process. Any thread; each call connects anew. */
 public final class DriverAdmin {
@@ -26,7 +29,10 @@ public final class DriverAdmin {
      */
     public static void drain(Path directory, long timeoutNs, boolean force) {
         try (ClientConductor conductor = ToolClient.connect(directory, "drain", timeoutNs + MARGIN_NS)) {
-            conductor.commands().drain(conductor.connection().attachment().driverOwner(), timeoutNs, force);
+            // its own id, so that bytes that are no command cannot end it
+            OwnerId owner = conductor.connection().attachment().driverOwner();
+            conductor.commands().call("draining the driver",
+                new DrainDriver(owner.high(), owner.low(), timeoutNs, force ? 1 : 0));
         }
     }
 
@@ -39,7 +45,7 @@ public final class DriverAdmin {
      */
     public static void resetCycleTimes(Path directory, long timeoutNs) {
         try (ClientConductor conductor = ToolClient.connect(directory, "reset", timeoutNs)) {
-            conductor.commands().resetCycleTimes();
+            conductor.commands().call("resetting the times of cycles", new ResetCycleTimes());
         }
     }
 }

@@ -143,7 +143,7 @@ public final class DriverFiles implements AutoCloseable {
         }
         if (welcome.errno() != 0) {
             throw new FabricException(welcome.errno(), "the driver in " + directory + " refuses a file: "
-                + new VarDataReader(buffer, block + header.blockLength(), length).utf8());
+                + new FieldReader(buffer, block + header.blockLength(), length).utf8());
         }
     }
 

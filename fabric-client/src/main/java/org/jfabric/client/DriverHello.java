@@ -180,7 +180,7 @@ record DriverHello(Attachment attachment, Doorbell doorbell) {
             || header.blockLength() > length - block) {
             throw notAnswering(directory, "a welcome of " + header.blockLength() + " bytes in " + length);
         }
-        VarDataReader texts = new VarDataReader(buffer, block + header.blockLength(), length);
+        FieldReader texts = new FieldReader(buffer, block + header.blockLength(), length);
         String driverName = texts.ascii();
         String reason = texts.utf8();
         if (welcome.errno() != 0) {

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.codec.control.CommandFailed;
+import org.jfabric.codec.control.ControlMessage.Answer;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -14,14 +16,14 @@ import org.jfabric.info.FabricException;
  */
 final class PendingCommand {
     private final CountDownLatch answered = new CountDownLatch(1);
-    private final List<DriverEvent> parts = new ArrayList<>();
+    private final List<Answer> parts = new ArrayList<>();
     private final long correlationId;
     private final String what;
     /** Whether it closes something, which the end of the driver does as well. */
     private final boolean closes;
     /** Null while a thread awaits the answer. Guarded by this, as the two below. */
     private AnswerHandler handler;
-    private DriverEvent answer;
+    private Answer answer;
     private FabricException failure;
 
     /** A command; the handler is null where a thread awaits the answer. */
@@ -41,11 +43,11 @@ final class PendingCommand {
     }
 
     /** A part of an answer that more parts follow. */
-    void add(DriverEvent part) {
+    void add(Answer part) {
         parts.add(part);
     }
 
-    void answer(DriverEvent event) {
+    void answer(Answer event) {
         end(event, null);
     }
 
@@ -53,7 +55,7 @@ final class PendingCommand {
         end(null, why);
     }
 
-    private void end(DriverEvent event, FabricException why) {
+    private void end(Answer event, FabricException why) {
         AnswerHandler notified;
         synchronized (this) {
             answer = event;
@@ -78,7 +80,7 @@ final class PendingCommand {
 
     /** Whether the driver refuses it because something uses the object; after {@link #isAnswered()}. */
     boolean isRefusedAsBusy() {
-        return answer instanceof DriverEvent.CommandFailed refused && refused.errno() == FabricErrno.EBUSY;
+        return answer instanceof CommandFailed refused && refused.errno() == FabricErrno.EBUSY;
     }
 
     boolean isAnswered() {
@@ -102,13 +104,13 @@ final class PendingCommand {
         }
     }
 
-    List<DriverEvent> parts() {
+    List<Answer> parts() {
         return parts;
     }
 
     /** Calls a handler with what {@link #result()} is; after {@link #isAnswered()}. */
     void tell(AnswerHandler notified) {
-        DriverEvent result = null;
+        Answer result = null;
         FabricException why = null;
         try {
             result = result();
@@ -119,11 +121,11 @@ final class PendingCommand {
     }
 
     /** The answer, after {@link #isAnswered()}. */
-    DriverEvent result() {
+    Answer result() {
         if (failure != null) {
             throw new FabricException(failure.errno(), what + ": " + failure.getMessage(), "See above.", failure);
         }
-        if (answer instanceof DriverEvent.CommandFailed refused) {
+        if (answer instanceof CommandFailed refused) {
             throw refused.message().isEmpty() ? new FabricException(refused.errno(), what + " was refused")
                 : new FabricException(refused.errno(), what + " was refused", refused.message());
         }

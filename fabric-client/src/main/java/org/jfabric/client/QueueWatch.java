@@ -6,6 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.control.ObjectKind;
+import org.jfabric.codec.control.OpenView;
+import org.jfabric.codec.control.ViewReady;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.FileType;
@@ -47,7 +49,7 @@ public final class QueueWatch implements AutoCloseable {
      * @throws FabricException {@link FabricErrno#ETIMEDOUT} if the driver does not write in time, or why it refuses.
      */
     public QueueSnapshot next(long afterEndpointId) {
-        DriverEvent.ViewReady ready = conductor.commands().openView(afterEndpointId);
+        ViewReady ready = conductor.commands().call("a snapshot of queues", new OpenView(afterEndpointId));
         if (ready.viewId() == 0) {
             return null;
         }

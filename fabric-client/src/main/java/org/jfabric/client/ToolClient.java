@@ -1,6 +1,7 @@
 package org.jfabric.client;
 
 import java.nio.file.Path;
+import org.jfabric.codec.control.ControlMessage.Event;
 import org.jfabric.info.FabricException;
 
 /** Connects the clients of tools, which have no objects that events of a driver could concern. */
@@ -24,28 +25,13 @@ final class ToolClient implements ClientConductor.Listener {
     }
 
     @Override
-    public void onPeerDown(DriverEvent.PeerDown event) {
-        // it has no endpoints
-    }
-
-    @Override
-    public void onCompletionQueueOverrun(long cqId) {
-        // it has no queues
-    }
-
-    @Override
-    public void onConnectionEvent(DriverEvent.OfConnection event) {
-        // it has no endpoints
+    public void onEvent(Event event) {
+        // it has no objects
     }
 
     @Override
     public void onPaused(long pauseNs) {
         // it waits for nothing but answers
-    }
-
-    @Override
-    public void onDriverDraining(boolean begins) {
-        // it has nothing to send
     }
 
     @Override

@@ -227,7 +227,7 @@ public final class WaitChannel implements AutoCloseable {
         }
         WaitChannelWelcomeDecoder welcome = new WaitChannelWelcomeDecoder()
             .wrap(message, block, WaitChannelWelcomeDecoder.BLOCK_LENGTH, WaitChannelWelcomeDecoder.SCHEMA_VERSION);
-        String reason = new VarDataReader(message, block + header.blockLength(), message.capacity()).utf8();
+        String reason = new FieldReader(message, block + header.blockLength(), message.capacity()).utf8();
         if (welcome.errno() != 0) {
             throw new FabricException(welcome.errno(), "the driver refuses a wait channel: " + reason);
         }

@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.LongToIntFunction;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.codec.control.ControlMessage.Answer;
 import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
@@ -84,7 +85,7 @@ class DriverProxyTest {
     /** Answers each command at once, with nothing; changes fail after they were sent. */
     private final class Answering implements DriverProxy.Caller {
         @Override
-        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<DriverEvent> undo) {
+        public PendingCommand call(String what, LongToIntFunction encoder, Consumer<Answer> undo) {
             assertEquals(0, encoder.applyAsInt(1));
             PendingCommand command = new PendingCommand(1, what, false, null);
             command.answer(null);

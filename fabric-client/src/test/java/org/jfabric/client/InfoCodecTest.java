@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
-import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.codec.control.EnableEndpointEncoder;
-import org.jfabric.codec.control.InfoMatchEncoder;
-import org.jfabric.codec.control.QueryInfoEncoder;
+import org.jfabric.codec.control.ControlMessage.DriverMessage;
+import org.jfabric.codec.control.InfoFieldsDecoder;
+import org.jfabric.codec.control.InfoMatch;
+import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorType;
 import org.jfabric.info.EndpointType;
@@ -25,40 +25,44 @@ import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Test;
 
 class InfoCodecTest {
-    private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer(64);
-
-    @Test
-    void shouldBeTheSameRunOfFieldsInAllThreeMessages() {
-        int match = InfoMatchEncoder.apiVersionEncodingOffset() - InfoMatchEncoder.capsEncodingOffset();
-        assertEquals(match, QueryInfoEncoder.apiVersionEncodingOffset() - QueryInfoEncoder.capsEncodingOffset());
-        assertEquals(
-            match, EnableEndpointEncoder.apiVersionEncodingOffset() - EnableEndpointEncoder.capsEncodingOffset());
-        assertEquals(InfoMatchEncoder.domMrModeEncodingOffset() - InfoMatchEncoder.capsEncodingOffset(),
-            EnableEndpointEncoder.domMrModeEncodingOffset() - EnableEndpointEncoder.capsEncodingOffset());
-        assertEquals(match + Integer.BYTES, InfoCodec.FIXED_LENGTH);
-    }
+    private final FieldWriter fields = new FieldWriter(true);
 
     @Test
     @Requirement({"EP-118", "TX-001", "RX-001"})
     void shouldKeepEveryMember() {
         Info info = info();
-        InfoCodec.putFixed(buffer, 16, info);
-        int end = InfoCodec.putTexts(buffer, 16 + InfoCodec.FIXED_LENGTH, info);
-        Info read = InfoCodec.getFixed(buffer, 16);
-        InfoCodec.getTexts(new VarDataReader(buffer, 16 + InfoCodec.FIXED_LENGTH, end), read);
+        match(info).encode(fields);
+        Info read = InfoCodec.info((InfoMatch) DriverMessage.decode(
+            InfoMatchDecoder.TEMPLATE_ID, new FieldReader(fields.buffer(), 0, fields.length())));
         assertEquals(info.toString(), read.toString());
         assertEquals(7, read.epAttr().authKey()[1]);
         assertNull(read.destAddr());
     }
 
     @Test
+    void shouldStandWhereTheSchemaSays() {
+        match(info()).encode(fields);
+        InfoFieldsDecoder decoder = new InfoMatchDecoder().wrap(
+            fields.buffer(), 0, InfoMatchDecoder.BLOCK_LENGTH, InfoMatchDecoder.SCHEMA_VERSION).info();
+        assertEquals(AddressFormat.ADDR_STR.code(), decoder.addrFormatRaw());
+        assertEquals(8, decoder.txInjectSize());
+        assertEquals(12, decoder.txTclass());
+        assertEquals(20, decoder.rxIovLimit());
+        assertEquals(EndpointType.RDM.code(), decoder.epTypeRaw());
+        assertEquals(29, decoder.epRxCtxCnt());
+        assertEquals(Progress.MANUAL.code(), decoder.domDataProgressRaw());
+        assertEquals(46, decoder.domMrCnt());
+        assertEquals(49, decoder.apiVersion());
+    }
+
+    @Test
     void shouldRefuseTextsThatCannotBeWritten() {
-        Info accented = new Info().srcAddr("jfabric://d/\u00e9");
+        InfoMatch accented = match(new Info().srcAddr("jfabric://d/\u00e9"));
         assertEquals(FabricErrno.EINVAL,
-            assertThrows(FabricException.class, () -> InfoCodec.putTexts(buffer, 0, accented)).errno());
-        Info tooLong = new Info().destAddr("x".repeat(4097));
+            assertThrows(FabricException.class, () -> accented.encode(fields)).errno());
+        InfoMatch tooLong = match(new Info().destAddr("x".repeat(4097)));
         assertEquals(FabricErrno.EINVAL,
-            assertThrows(FabricException.class, () -> InfoCodec.putTexts(buffer, 0, tooLong)).errno());
+            assertThrows(FabricException.class, () -> tooLong.encode(fields)).errno());
     }
 
     @Test
@@ -66,13 +70,16 @@ class InfoCodecTest {
         UnsafeBuffer message = new UnsafeBuffer(new byte[16]);
         for (int length : new int[] {9, -1, Integer.MAX_VALUE}) {
             message.putInt(4, length);
-            assertThrows(FabricException.class, () -> new VarDataReader(message, 4, 16).bytes());
+            assertThrows(FabricException.class, () -> new FieldReader(message, 4, 16).bytes());
         }
         message.putInt(4, 8);
-        VarDataReader reader = new VarDataReader(message, 4, 16);
+        FieldReader reader = new FieldReader(message, 4, 16);
         assertEquals(8, reader.bytes().length);
         assertThrows(FabricException.class, reader::ascii);
-        assertThrows(FabricException.class, () -> new VarDataReader(message, 13, 16).bytes());
+        assertThrows(FabricException.class, () -> new FieldReader(message, 13, 16).bytes());
+        assertThrows(FabricException.class, () -> new FieldReader(message, 9, 16).int64());
+        assertThrows(FabricException.class, () -> new FieldReader(message, 13, 16).int32());
+        assertThrows(FabricException.class, () -> new FieldReader(message, 16, 16).uint8());
     }
 
     @Test
@@ -83,6 +90,11 @@ class InfoCodecTest {
         assertEquals(new Reason("a b", "c d", "e", "f"), read.get(1));
         assertEquals("just text", ReasonText.parse("just text\n").get(0).seen());
         assertEquals(List.of(), ReasonText.parse(""));
+    }
+
+    private static InfoMatch match(Info info) {
+        return new InfoMatch(1, InfoCodec.fields(info), info.srcAddr(), info.destAddr(), info.linkName(),
+            info.fabricAttr().provName(), info.fabricAttr().name(), info.domainAttr().name(), InfoCodec.authKey(info));
     }
 
     private static Info info() {

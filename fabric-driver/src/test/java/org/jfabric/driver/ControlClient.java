@@ -23,6 +23,7 @@ import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.CounterReadyDecoder;
 import org.jfabric.codec.control.EnableEndpointEncoder;
 import org.jfabric.codec.control.EndpointReadyDecoder;
+import org.jfabric.codec.control.InfoFieldsEncoder;
 import org.jfabric.codec.control.InsertAddressEncoder;
 import org.jfabric.codec.control.MessageHeaderDecoder;
 import org.jfabric.codec.control.MessageHeaderEncoder;
@@ -58,6 +59,7 @@ import org.jfabric.test.Deadline;
  */
 public final class ControlClient implements AutoCloseable {
     public static final long DEADLINE_NS = Deadline.ns(10);
+    static final int INFO = EnableEndpointEncoder.infoEncodingOffset();
 
     public final Path directory;
     public final int fd;
@@ -387,7 +389,7 @@ public final class ControlClient implements AutoCloseable {
     }
 
     private static void putBuffered(ExpandableArrayBuffer buffer, int limit, int least) {
-        buffer.putLong(EnableEndpointEncoder.modeEncodingOffset(), Mode.BUFFERED_RECV, LITTLE_ENDIAN);
+        buffer.putLong(INFO + InfoFieldsEncoder.modeEncodingOffset(), Mode.BUFFERED_RECV, LITTLE_ENDIAN);
         buffer.putInt(EnableEndpointEncoder.bufferedLimitEncodingOffset(), limit, LITTLE_ENDIAN);
         buffer.putInt(EnableEndpointEncoder.bufferedMinEncodingOffset(), least, LITTLE_ENDIAN);
     }
@@ -395,7 +397,7 @@ public final class ControlClient implements AutoCloseable {
     /** With capabilities, a completion queue of that size (0: the default), and a counter of its sends or null. */
     public Queues open(String name, String service, long caps, long cqSize, Count sends) {
         return open(name, service, cqSize, buffer -> {
-            buffer.putLong(EnableEndpointEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
+            buffer.putLong(INFO + InfoFieldsEncoder.capsEncodingOffset(), caps, LITTLE_ENDIAN);
             buffer.putLong(
                 EnableEndpointEncoder.sendCounterIdEncodingOffset(), sends == null ? 0 : sends.id(), LITTLE_ENDIAN);
         });

@@ -19,7 +19,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.CloseObjectEncoder;
 import org.jfabric.codec.control.CompletionQueueReadyDecoder;
 import org.jfabric.codec.control.DoneDecoder;
-import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.InfoFieldsEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -155,13 +155,16 @@ class DriverControlTest {
         enable(client, queues.cqId, queues.cqId, queues.avId, "a/b", "");
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
-            body -> body.putInt(EnableEndpointEncoder.epTypeEncodingOffset(), EndpointType.SOCK_STREAM.code()));
+            body -> body.putInt(
+                ControlClient.INFO + InfoFieldsEncoder.epTypeEncodingOffset(), EndpointType.SOCK_STREAM.code()));
         assertEquals(FabricErrno.EOPNOTSUPP, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
-            body -> body.putLong(EnableEndpointEncoder.txOpFlagsEncodingOffset(), Flags.COMMIT_COMPLETE));
+            body -> body.putLong(
+                ControlClient.INFO + InfoFieldsEncoder.txOpFlagsEncodingOffset(), Flags.COMMIT_COMPLETE));
         assertEquals(FabricErrno.EBADFLAGS, client.expectFailure());
         client.enable(queues.cqId, queues.cqId, queues.avId, "", "",
-            body -> body.putLong(EnableEndpointEncoder.txSizeEncodingOffset(), 1L << 40));
+            body -> body.putLong(
+                ControlClient.INFO + InfoFieldsEncoder.txSizeEncodingOffset(), 1L << 40));
         assertEquals(FabricErrno.EINVAL, client.expectFailure());
         for (String address : new String[] {"", "x", "jfabric://", "jfabric://a", "jfabric://a/", "jfabric://a/b/c",
             "jfabric://../x", "jfabric://a/" + "b".repeat(2000)}) {

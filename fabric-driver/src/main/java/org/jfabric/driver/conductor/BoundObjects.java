@@ -55,16 +55,17 @@ final class BoundObjects {
         if (request.isReceiveContext()) {
             return new BoundObjects(null, null, new CounterResource[0], null, null, false);
         }
-        AddressVectorResource vector = request.connects() ? null : session.addressVectors().get(request.avId());
+        AddressVectorResource vector =
+            request.connects() ? null : session.addressVectors().get(request.message().avId());
         if (vector == null && !request.connects()) {
             throw new FabricException(FabricErrno.ENOAV,
-                "address vector " + request.avId() + " is not open, a connectionless endpoint needs one",
+                "address vector " + request.message().avId() + " is not open, a connectionless endpoint needs one",
                 "Bind an open address vector of this client before enabling.");
         }
         CompletionQueueResource transmit =
-            queue(session, "transmit", request.txCqId(), request.txCqFlags(), Flags.TRANSMIT);
+            queue(session, "transmit", request.message().txCqId(), request.message().txCqFlags(), Flags.TRANSMIT);
         CompletionQueueResource receive =
-            queue(session, "receive", request.rxCqId(), request.rxCqFlags(), Flags.RECV);
+            queue(session, "receive", request.message().rxCqId(), request.message().rxCqFlags(), Flags.RECV);
         boolean sends = request.hints().transmits();
         boolean receives = request.hints().receives();
         if (sends && transmit == null || receives && receive == null) {
@@ -77,8 +78,8 @@ final class BoundObjects {
             receive == null ? transmit : receive,
             counters(session, request.counters()),
             vector,
-            receiveContext(session, request.receiveContextId()),
-            (request.rxCqFlags() & Flags.SELECTIVE_COMPLETION) != 0);
+            receiveContext(session, request.message().receiveContextId()),
+            (request.message().rxCqFlags() & Flags.SELECTIVE_COMPLETION) != 0);
         objects.bind();
         return objects;
     }

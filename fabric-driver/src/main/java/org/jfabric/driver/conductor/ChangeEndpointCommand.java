@@ -1,8 +1,10 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.AcceptConnectionDecoder;
-import org.jfabric.codec.control.RejectConnectionDecoder;
-import org.jfabric.codec.control.ShutdownEndpointDecoder;
+import org.jfabric.codec.control.AcceptConnection;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.LeaveGroup;
+import org.jfabric.codec.control.RejectConnection;
+import org.jfabric.codec.control.ShutdownEndpoint;
 
 /**
  * One change on the progress thread, answered as soon as it is done: {@code fi_accept}, {@code fi_reject},
@@ -24,34 +26,28 @@ final class ChangeEndpointCommand extends Command {
         this.change = change;
     }
 
-    static Command accept(CommandRequest request) {
-        AcceptConnectionDecoder decoder = new AcceptConnectionDecoder().wrap(
-            request.body(), 0, AcceptConnectionDecoder.BLOCK_LENGTH, AcceptConnectionDecoder.SCHEMA_VERSION);
-        EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
-        long requestId = decoder.requestId();
-        byte[] cmData = new byte[decoder.cmDataLength()];
-        decoder.getCmData(cmData, 0, cmData.length);
+    static Command accept(CommandRequest request, AcceptConnection message) {
+        EndpointResource endpoint = request.session().requireEndpoint(message.endpointId());
         return new ChangeEndpointCommand(
-            request, endpoint.thread(), () -> endpoint.endpoint().accept(requestId, cmData));
+            request, endpoint.thread(), () -> endpoint.endpoint().accept(message.requestId(), message.cmData()));
     }
 
-    static Command reject(CommandRequest request) {
-        RejectConnectionDecoder decoder = new RejectConnectionDecoder().wrap(
-            request.body(), 0, RejectConnectionDecoder.BLOCK_LENGTH, RejectConnectionDecoder.SCHEMA_VERSION);
+    static Command reject(CommandRequest request, RejectConnection message) {
         ClientSession session = request.session();
-        long requestId = decoder.requestId();
-        byte[] cmData = new byte[decoder.cmDataLength()];
-        decoder.getCmData(cmData, 0, cmData.length);
-        int thread = request.context().threads().ofRequest(requestId);
-        return new ChangeEndpointCommand(
-            request, thread, () -> session.progress(thread).session().reject(requestId, cmData));
+        int thread = request.context().threads().ofRequest(message.requestId());
+        return new ChangeEndpointCommand(request, thread,
+            () -> session.progress(thread).session().reject(message.requestId(), message.cmData()));
     }
 
-    static Command shutdown(CommandRequest request) {
-        ShutdownEndpointDecoder decoder = new ShutdownEndpointDecoder().wrap(
-            request.body(), 0, ShutdownEndpointDecoder.BLOCK_LENGTH, ShutdownEndpointDecoder.SCHEMA_VERSION);
-        EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
+    static Command shutdown(CommandRequest request, ShutdownEndpoint message) {
+        EndpointResource endpoint = request.session().requireEndpoint(message.endpointId());
         return new ChangeEndpointCommand(request, endpoint.thread(), () -> endpoint.endpoint().shutdown());
+    }
+
+    static Command leave(CommandRequest request, LeaveGroup message) {
+        EndpointResource endpoint = request.session().requireEndpoint(message.endpointId());
+        return new ChangeEndpointCommand(
+            request, endpoint.thread(), () -> endpoint.endpoint().leave(message.fiAddr()));
     }
 
     @Override
@@ -61,7 +57,6 @@ final class ChangeEndpointCommand extends Command {
             onThread(thread, change);
             return Step.AGAIN;
         }
-        session().proxy().done(correlationId());
-        return Step.ENDED;
+        return answer(new Done(correlationId()));
     }
 }

@@ -3,18 +3,23 @@ package org.jfabric.driver.conductor;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.FieldReader;
+import org.jfabric.codec.control.ControlMessage;
 import org.jfabric.codec.control.EnableEndpointDecoder;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * Takes the commands of clients from their rings and decodes them with the decoders of {@link CommandTable}.
+ * Takes the commands of clients from their rings, decodes them, and begins what {@link CommandTable} has for them.
  *
  * <p>A record is first copied out of the client's memory, then its lengths are checked, then it is decoded: the client
  * cannot change it any more after the check. Owner: conductor.
  */
 final class ClientCommandAdapter {
+    /** Greatest type that a record may have; the client learns which one is not known. */
+    static final int MAX_TYPE = 255;
+
     private static final int BATCH = 16;
     private static final int MAX_VAR_FIELDS = 9;
     private static final int MAX_TEXT = 4096;
@@ -73,11 +78,10 @@ final class ClientCommandAdapter {
     private String take(ClientSession session, RecordConsumer ring) {
         int type = ring.type();
         int length = ring.length() - RecordRingDescriptor.WORD_LENGTH;
-        CommandTable.Entry entry = CommandTable.get(type);
-        if (entry == null) {
+        int block = ControlMessage.Command.blockLength(type);
+        if (block < 0) {
             return "a command with template " + type + " is not known";
         }
-        int block = entry.blockLength();
         if (length < block || length > MAX_BODY) {
             return "a command with template " + type + " has " + length + " bytes, needed are " + block + " to "
                 + MAX_BODY;
@@ -85,7 +89,7 @@ final class ClientCommandAdapter {
         source.wrap(ring.address() + RecordRingDescriptor.WORD_LENGTH, length);
         body.putBytes(0, source, 0, length);
         int end = block;
-        for (int i = 0; i < entry.varFields(); i++) {
+        for (int i = 0; i < ControlMessage.Command.texts(type); i++) {
             if (length - end < Integer.BYTES) {
                 return "text " + i + " of a command with template " + type + " is missing in " + length + " bytes";
             }
@@ -97,9 +101,10 @@ final class ClientCommandAdapter {
             }
             end += text;
         }
-        CommandRequest request = new CommandRequest(context, registry, session, body, end);
+        FieldReader fields = new FieldReader(body, 0, end);
+        CommandRequest request = new CommandRequest(context, registry, session, fields.int64());
         try {
-            conductor.begin(entry.decoder().apply(request));
+            conductor.begin(CommandTable.command(request, ControlMessage.Command.decode(type, fields)));
         } catch (FabricException ex) {
             conductor.onRefused(session, request.correlationId(), ex);
         }

@@ -1,7 +1,8 @@
 package org.jfabric.driver.conductor;
 
 import java.util.List;
-import org.jfabric.codec.control.CloseObjectDecoder;
+import org.jfabric.codec.control.CloseObject;
+import org.jfabric.codec.control.Done;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.progress.ProgressThread;
@@ -31,17 +32,10 @@ final class CloseObjectCommand extends Command {
     /** The region that was closed: a card may still access it for peers. */
     private RegisteredRegion unexposed;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    CloseObjectCommand(CommandRequest request) {
+    CloseObjectCommand(CommandRequest request, CloseObject message) {
         super(request);
-        CloseObjectDecoder decoder = new CloseObjectDecoder().wrap(
-            request.body(), 0, CloseObjectDecoder.BLOCK_LENGTH, CloseObjectDecoder.SCHEMA_VERSION);
-        kind = decoder.kindRaw();
-        objectId = decoder.objectId();
+        kind = message.kind();
+        objectId = message.objectId();
         names = registry().names();
     }
 
@@ -63,8 +57,7 @@ final class CloseObjectCommand extends Command {
             // only now: the progress thread wakes through the set's memory until it has removed the queue or counter
             unbound.unbind();
         }
-        session().proxy().done(correlationId());
-        return Step.ENDED;
+        return answer(new Done(correlationId()));
     }
 
     private void begin() {

@@ -2,6 +2,8 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import java.util.function.IntConsumer;
+import org.jfabric.codec.control.CommandFailed;
+import org.jfabric.codec.control.ControlMessage.Answer;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.SharedFile;
@@ -105,7 +107,7 @@ abstract class Command {
     /** The command failed and its changes were undone. */
     protected void onRefused(Throwable cause) {
         context.counters().add(SystemCounter.COMMANDS_FAILED, 1);
-        session.proxy().commandFailed(correlationId, errno(cause), cause.getMessage());
+        session.proxy().send(new CommandFailed(correlationId, errno(cause), cause.getMessage()));
     }
 
     /** Access to the other parts of the driver. */
@@ -121,6 +123,12 @@ abstract class Command {
     /** The correlation id, which the answer repeats. */
     protected final long correlationId() {
         return correlationId;
+    }
+
+    /** The last step: the answer, which bears {@link #correlationId()}. */
+    protected final Step answer(Answer answer) {
+        session.proxy().send(answer);
+        return Step.ENDED;
     }
 
     /** Runs slow work on the resource thread; the next step follows it. */

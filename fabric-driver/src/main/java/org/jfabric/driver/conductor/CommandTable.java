@@ -1,110 +1,79 @@
 package org.jfabric.driver.conductor;
 
-import java.util.function.Function;
-import org.jfabric.codec.control.AcceptConnectionDecoder;
-import org.jfabric.codec.control.CloseObjectDecoder;
-import org.jfabric.codec.control.ConnectEndpointDecoder;
-import org.jfabric.codec.control.ControlWorkDecoder;
-import org.jfabric.codec.control.DrainDriverDecoder;
-import org.jfabric.codec.control.EnableEndpointDecoder;
-import org.jfabric.codec.control.EnableRegionDecoder;
-import org.jfabric.codec.control.ExplainPathDecoder;
-import org.jfabric.codec.control.InsertAddressDecoder;
-import org.jfabric.codec.control.JoinGroupDecoder;
-import org.jfabric.codec.control.LeaveGroupDecoder;
-import org.jfabric.codec.control.ListenDecoder;
-import org.jfabric.codec.control.NamePassiveEndpointDecoder;
-import org.jfabric.codec.control.OpenAddressVectorDecoder;
-import org.jfabric.codec.control.OpenCompletionQueueDecoder;
-import org.jfabric.codec.control.OpenCounterDecoder;
-import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
-import org.jfabric.codec.control.OpenScalableEndpointDecoder;
-import org.jfabric.codec.control.OpenViewDecoder;
-import org.jfabric.codec.control.OpenWaitSetDecoder;
-import org.jfabric.codec.control.PassFileDecoder;
-import org.jfabric.codec.control.PublishServiceDecoder;
-import org.jfabric.codec.control.QueryInfoDecoder;
-import org.jfabric.codec.control.QueueCounterWorkDecoder;
-import org.jfabric.codec.control.RegisterRegionDecoder;
-import org.jfabric.codec.control.RegisterWithCardDecoder;
-import org.jfabric.codec.control.RejectConnectionDecoder;
-import org.jfabric.codec.control.RemoveAddressDecoder;
-import org.jfabric.codec.control.ResetCycleTimesDecoder;
-import org.jfabric.codec.control.ShutdownEndpointDecoder;
+import org.jfabric.codec.control.AcceptConnection;
+import org.jfabric.codec.control.CloseObject;
+import org.jfabric.codec.control.ConnectEndpoint;
+import org.jfabric.codec.control.ControlMessage;
+import org.jfabric.codec.control.ControlWork;
+import org.jfabric.codec.control.DrainDriver;
+import org.jfabric.codec.control.EnableEndpoint;
+import org.jfabric.codec.control.EnableRegion;
+import org.jfabric.codec.control.ExplainPath;
+import org.jfabric.codec.control.InsertAddress;
+import org.jfabric.codec.control.JoinGroup;
+import org.jfabric.codec.control.LeaveGroup;
+import org.jfabric.codec.control.Listen;
+import org.jfabric.codec.control.NamePassiveEndpoint;
+import org.jfabric.codec.control.OpenAddressVector;
+import org.jfabric.codec.control.OpenCompletionQueue;
+import org.jfabric.codec.control.OpenCounter;
+import org.jfabric.codec.control.OpenPassiveEndpoint;
+import org.jfabric.codec.control.OpenScalableEndpoint;
+import org.jfabric.codec.control.OpenView;
+import org.jfabric.codec.control.OpenWaitSet;
+import org.jfabric.codec.control.PassFile;
+import org.jfabric.codec.control.PublishService;
+import org.jfabric.codec.control.QueryInfo;
+import org.jfabric.codec.control.QueueCounterWork;
+import org.jfabric.codec.control.RegisterRegion;
+import org.jfabric.codec.control.RegisterWithCard;
+import org.jfabric.codec.control.RejectConnection;
+import org.jfabric.codec.control.RemoveAddress;
+import org.jfabric.codec.control.ResetCycleTimes;
+import org.jfabric.codec.control.ShutdownEndpoint;
 
-/** The commands of clients by template id: their lengths, which are checked first, and their decoders. */
+/** What the driver does for each message of a client. */
 final class CommandTable {
-    /** Greatest template id that a command ring may carry; ids below it without an entry are refused. */
-    static final int MAX_TEMPLATE_ID = 255;
-
-    private static final Entry[] ENTRIES = new Entry[MAX_TEMPLATE_ID + 1];
-
-    static {
-        add(OpenCompletionQueueDecoder.TEMPLATE_ID, OpenCompletionQueueDecoder.BLOCK_LENGTH, 0,
-            OpenCompletionQueueCommand::new);
-        add(OpenAddressVectorDecoder.TEMPLATE_ID, OpenAddressVectorDecoder.BLOCK_LENGTH, 1,
-            OpenAddressVectorCommand::new);
-        add(InsertAddressDecoder.TEMPLATE_ID, InsertAddressDecoder.BLOCK_LENGTH, 1, InsertAddressCommand::new);
-        add(RemoveAddressDecoder.TEMPLATE_ID, RemoveAddressDecoder.BLOCK_LENGTH, 0, InsertAddressCommand.Removal::new);
-        add(RegisterRegionDecoder.TEMPLATE_ID, RegisterRegionDecoder.BLOCK_LENGTH, 0, RegisterRegionCommand::new);
-        add(PassFileDecoder.TEMPLATE_ID, PassFileDecoder.BLOCK_LENGTH, 0, PassFileCommand::new);
-        add(EnableRegionDecoder.TEMPLATE_ID, EnableRegionDecoder.BLOCK_LENGTH, 1, EnableRegionCommand::new);
-        add(RegisterWithCardDecoder.TEMPLATE_ID, RegisterWithCardDecoder.BLOCK_LENGTH, 3,
-            RegisterWithCardCommand::new);
-        add(EnableEndpointDecoder.TEMPLATE_ID, EnableEndpointDecoder.BLOCK_LENGTH, 9, EnableEndpointCommand::new);
-        add(PublishServiceDecoder.TEMPLATE_ID, PublishServiceDecoder.BLOCK_LENGTH, 1, PublishServiceCommand::new);
-        add(CloseObjectDecoder.TEMPLATE_ID, CloseObjectDecoder.BLOCK_LENGTH, 0, CloseObjectCommand::new);
-        add(QueryInfoDecoder.TEMPLATE_ID, QueryInfoDecoder.BLOCK_LENGTH, 9, QueryInfoCommand::new);
-        add(OpenWaitSetDecoder.TEMPLATE_ID, OpenWaitSetDecoder.BLOCK_LENGTH, 0, OpenWaitSetCommand::new);
-        add(OpenCounterDecoder.TEMPLATE_ID, OpenCounterDecoder.BLOCK_LENGTH, 0, OpenCounterCommand::new);
-        add(ExplainPathDecoder.TEMPLATE_ID, ExplainPathDecoder.BLOCK_LENGTH, 0, ExplainPathCommand::new);
-        add(DrainDriverDecoder.TEMPLATE_ID, DrainDriverDecoder.BLOCK_LENGTH, 0, DrainCommand::new);
-        add(ResetCycleTimesDecoder.TEMPLATE_ID, ResetCycleTimesDecoder.BLOCK_LENGTH, 0, ResetCycleTimesCommand::new);
-        add(OpenViewDecoder.TEMPLATE_ID, OpenViewDecoder.BLOCK_LENGTH, 0, OpenViewCommand::new);
-        add(OpenPassiveEndpointDecoder.TEMPLATE_ID, OpenPassiveEndpointDecoder.BLOCK_LENGTH, 3,
-            OpenPassiveEndpointCommand::new);
-        add(NamePassiveEndpointDecoder.TEMPLATE_ID, NamePassiveEndpointDecoder.BLOCK_LENGTH, 1,
-            NamePassiveEndpointCommand::new);
-        add(OpenScalableEndpointDecoder.TEMPLATE_ID, OpenScalableEndpointDecoder.BLOCK_LENGTH, 1,
-            OpenScalableEndpointCommand::new);
-        add(ListenDecoder.TEMPLATE_ID, ListenDecoder.BLOCK_LENGTH, 0, ListenCommand::new);
-        add(ConnectEndpointDecoder.TEMPLATE_ID, ConnectEndpointDecoder.BLOCK_LENGTH, 2, ConnectCommand::new);
-        add(AcceptConnectionDecoder.TEMPLATE_ID, AcceptConnectionDecoder.BLOCK_LENGTH, 1,
-            ChangeEndpointCommand::accept);
-        add(RejectConnectionDecoder.TEMPLATE_ID, RejectConnectionDecoder.BLOCK_LENGTH, 1,
-            ChangeEndpointCommand::reject);
-        add(ShutdownEndpointDecoder.TEMPLATE_ID, ShutdownEndpointDecoder.BLOCK_LENGTH, 0,
-            ChangeEndpointCommand::shutdown);
-        add(JoinGroupDecoder.TEMPLATE_ID, JoinGroupDecoder.BLOCK_LENGTH, 1, JoinGroupCommand::new);
-        add(LeaveGroupDecoder.TEMPLATE_ID, LeaveGroupDecoder.BLOCK_LENGTH, 0, JoinGroupCommand::leave);
-        add(QueueCounterWorkDecoder.TEMPLATE_ID, QueueCounterWorkDecoder.BLOCK_LENGTH, 0, WorkCommands::queue);
-        add(ControlWorkDecoder.TEMPLATE_ID, ControlWorkDecoder.BLOCK_LENGTH, 0, WorkCommands::control);
-    }
-
-    /**
-     * A kind of command.
-     *
-     * @param varFields   number of variable-length fields after the block.
-     * @param decoder     creates the command; a {@link org.jfabric.info.FabricException} from it refuses the command.
-     */
-    record Entry(int blockLength, int varFields, Function<CommandRequest, Command> decoder) {
-    }
-
     private CommandTable() {
     }
 
     /**
-     * The kind of a command.
+     * The command for a message.
      *
-     * @param templateId 0 to {@link #MAX_TEMPLATE_ID}.
-     * @return null if there is no such command.
+     * @throws org.jfabric.info.FabricException to refuse it.
      */
-    static Entry get(int templateId) {
-        return ENTRIES[templateId];
-    }
-
-    private static void add(
-        int templateId, int blockLength, int varFields, Function<CommandRequest, Command> decoder) {
-        ENTRIES[templateId] = new Entry(blockLength, varFields, decoder);
+    static Command command(CommandRequest request, ControlMessage.Command<?> of) {
+        return switch (of) {
+            case OpenCompletionQueue message -> new OpenCompletionQueueCommand(request, message);
+            case OpenAddressVector message -> new OpenAddressVectorCommand(request, message);
+            case InsertAddress message -> new InsertAddressCommand(request, message);
+            case RemoveAddress message -> new InsertAddressCommand.Removal(request, message);
+            case RegisterRegion message -> new RegisterRegionCommand(request, message);
+            case PassFile plain -> new PassFileCommand(request);
+            case EnableRegion message -> new EnableRegionCommand(request, message);
+            case RegisterWithCard message -> new RegisterWithCardCommand(request, message);
+            case EnableEndpoint message -> new EnableEndpointCommand(request, message);
+            case PublishService message -> new PublishServiceCommand(request, message);
+            case CloseObject message -> new CloseObjectCommand(request, message);
+            case QueryInfo message -> new QueryInfoCommand(request, message);
+            case OpenWaitSet message -> new OpenWaitSetCommand(request, message);
+            case OpenCounter message -> new OpenCounterCommand(request, message);
+            case ExplainPath message -> new ExplainPathCommand(request, message);
+            case OpenView message -> new OpenViewCommand(request, message);
+            case DrainDriver message -> new DrainCommand(request, message);
+            case ResetCycleTimes plain -> new ResetCycleTimesCommand(request);
+            case OpenScalableEndpoint message -> new OpenScalableEndpointCommand(request, message);
+            case OpenPassiveEndpoint message -> new OpenPassiveEndpointCommand(request, message);
+            case NamePassiveEndpoint message -> new NamePassiveEndpointCommand(request, message);
+            case Listen message -> new ListenCommand(request, message);
+            case ConnectEndpoint message -> new ConnectCommand(request, message);
+            case AcceptConnection message -> ChangeEndpointCommand.accept(request, message);
+            case RejectConnection message -> ChangeEndpointCommand.reject(request, message);
+            case ShutdownEndpoint message -> ChangeEndpointCommand.shutdown(request, message);
+            case JoinGroup message -> new JoinGroupCommand(request, message);
+            case LeaveGroup message -> ChangeEndpointCommand.leave(request, message);
+            case QueueCounterWork message -> WorkCommands.queue(request, message);
+            case ControlWork message -> WorkCommands.control(request, message);
+        };
     }
 }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.ConnectEndpointDecoder;
+import org.jfabric.codec.control.ConnectEndpoint;
+import org.jfabric.codec.control.Done;
 import org.jfabric.driver.link.support.HostNames;
 
 /**
@@ -14,31 +15,21 @@ final class ConnectCommand extends Command {
         BEGUN
     }
 
-    private final long endpointId;
-    private final byte[] cmData;
+    private final ConnectEndpoint message;
     private State state = State.RESOLVE;
     private String address;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    ConnectCommand(CommandRequest request) {
+    ConnectCommand(CommandRequest request, ConnectEndpoint message) {
         super(request);
-        ConnectEndpointDecoder decoder = new ConnectEndpointDecoder().wrap(
-            request.body(), 0, ConnectEndpointDecoder.BLOCK_LENGTH, ConnectEndpointDecoder.SCHEMA_VERSION);
-        endpointId = decoder.endpointId();
-        address = decoder.address();
-        cmData = new byte[decoder.cmDataLength()];
-        decoder.getCmData(cmData, 0, cmData.length);
+        this.message = message;
+        address = message.address();
     }
 
     @Override
     protected Step step(long nowNs) {
         switch (state) {
             case RESOLVE -> {
-                session().requireEndpoint(endpointId);
+                session().requireEndpoint(message.endpointId());
                 InsertAddressCommand.requireIfOurs(address);
                 state = State.CONNECT;
                 if (HostNames.isHost(address)) {
@@ -47,13 +38,12 @@ final class ConnectCommand extends Command {
             }
             case CONNECT -> {
                 // it may have been closed meanwhile
-                EndpointResource endpoint = session().requireEndpoint(endpointId);
+                EndpointResource endpoint = session().requireEndpoint(message.endpointId());
                 state = State.BEGUN;
-                onThread(endpoint.thread(), () -> endpoint.endpoint().connect(address, cmData));
+                onThread(endpoint.thread(), () -> endpoint.endpoint().connect(address, message.cmData()));
             }
             default -> {
-                session().proxy().done(correlationId());
-                return Step.ENDED;
+                return answer(new Done(correlationId()));
             }
         }
         return Step.AGAIN;

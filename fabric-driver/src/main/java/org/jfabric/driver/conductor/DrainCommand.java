@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jfabric.codec.control.DrainDriverDecoder;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.DrainDriver;
+import org.jfabric.codec.control.DriverDraining;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.progress.ProgressClient;
@@ -31,8 +33,7 @@ final class DrainCommand extends Command {
     }
 
     private final Drain drain;
-    private final long timeoutNs;
-    private final boolean force;
+    private final DrainDriver message;
     private State state = State.BEGIN;
     private boolean begun;
     private long beginNs;
@@ -41,17 +42,10 @@ final class DrainCommand extends Command {
     /** By number of the progress thread. */
     private final Sends[] sends;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    DrainCommand(CommandRequest request) {
+    DrainCommand(CommandRequest request, DrainDriver message) {
         super(request);
         session().requireDriversUser("a drain of the driver");
-        DrainDriverDecoder decoder = new DrainDriverDecoder().wrap(
-            request.body(), 0, DrainDriverDecoder.BLOCK_LENGTH, DrainDriverDecoder.SCHEMA_VERSION);
-        OwnerId owner = new OwnerId(decoder.ownerIdHigh(), decoder.ownerIdLow());
+        OwnerId owner = new OwnerId(message.ownerIdHigh(), message.ownerIdLow());
         if (!owner.equals(context().files().owner())) {
             // nor may what a broken client has written into its ring end the driver
             throw new FabricException(FabricErrno.EINVAL,
@@ -59,8 +53,7 @@ final class DrainCommand extends Command {
                 "Connect to the driver that is meant.");
         }
         drain = context().drain();
-        timeoutNs = decoder.timeoutNs();
-        force = decoder.force() != 0;
+        this.message = message;
         sends = new Sends[context().threads().count()];
     }
 
@@ -96,14 +89,14 @@ final class DrainCommand extends Command {
         beginNs = nowNs;
         begun = true;
         announce(true);
-        context().log().event(EventKind.DRAIN_BEGAN, session().id(), 0, timeoutNs, 0, "");
+        context().log().event(EventKind.DRAIN_BEGAN, session().id(), 0, message.timeoutNs(), 0, "");
     }
 
     private Step decide(long nowNs) {
         outstanding = Stream.of(sends).mapToLong(Sends::count).sum();
         if (outstanding == 0) {
             // the clients are notified of the end itself
-            session().proxy().done(correlationId());
+            session().proxy().send(new Done(correlationId()));
             over(0, "the driver ends");
             drain.finish();
             return Step.ENDED;
@@ -113,7 +106,7 @@ final class DrainCommand extends Command {
             announce(false);
             return Step.ENDED;
         }
-        if (nowNs - beginNs >= timeoutNs) {
+        if (nowNs - beginNs >= message.timeoutNs()) {
             throw timedOut();
         }
         state = State.COUNT;
@@ -123,10 +116,10 @@ final class DrainCommand extends Command {
     private FabricException timedOut() {
         String named = Stream.of(sends).flatMap(each -> each.named.stream()).limit(MAX_NAMED)
             .collect(Collectors.joining(", "));
-        String seen = outstanding + " outstanding send(s) after " + TimeUnit.NANOSECONDS.toMillis(timeoutNs)
+        String seen = outstanding + " outstanding send(s) after " + TimeUnit.NANOSECONDS.toMillis(message.timeoutNs())
             + " ms: " + named;
         return new FabricException(FabricErrno.ETIMEDOUT, seen,
-            force ? "The driver ends all the same, and these sends fail."
+            message.force() != 0 ? "The driver ends all the same, and these sends fail."
                 : "The driver continues to serve. 'fabric queues' shows which peers they wait for; give more time, stop"
                     + " the senders, or use --force.");
     }
@@ -136,7 +129,7 @@ final class DrainCommand extends Command {
         if (!begun) {
             return;
         }
-        if (force) {
+        if (message.force() != 0) {
             over(outstanding, "the driver ends with outstanding sends");
             drain.finish();
         } else {
@@ -151,7 +144,7 @@ final class DrainCommand extends Command {
 
     private void announce(boolean begins) {
         drain.active(begins);
-        registry().sessions().forEach(each -> each.proxy().driverDraining(begins));
+        registry().sessions().forEach(each -> each.proxy().send(new DriverDraining(begins ? 1 : 0)));
     }
 
     /** Progress thread: what was posted before counts, whether the driver had taken it or not. */

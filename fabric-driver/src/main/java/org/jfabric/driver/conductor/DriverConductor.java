@@ -2,10 +2,18 @@ package org.jfabric.driver.conductor;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.agrona.collections.LongHashSet;
 import org.agrona.concurrent.Agent;
 import org.jfabric.client.LentMessages;
+import org.jfabric.codec.control.ClientEnded;
+import org.jfabric.codec.control.CommandFailed;
+import org.jfabric.codec.control.CompletionQueueOverrun;
+import org.jfabric.codec.control.ConnectionEnded;
+import org.jfabric.codec.control.ConnectionFailed;
+import org.jfabric.codec.control.ConnectionMade;
+import org.jfabric.codec.control.ConnectionRequested;
+import org.jfabric.codec.control.ControlMessage.Event;
+import org.jfabric.codec.control.PeerDown;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.log.EventKind;
@@ -244,7 +252,7 @@ public final class DriverConductor implements Agent {
 
     void onRefused(ClientSession session, long correlationId, FabricException cause) {
         context.counters().add(SystemCounter.COMMANDS_FAILED, 1);
-        session.proxy().commandFailed(correlationId, cause.errno(), cause.getMessage());
+        session.proxy().send(new CommandFailed(correlationId, cause.errno(), cause.getMessage()));
     }
 
     /** The wait resource of a client's object; null if there is no such object of a client of that user. */
@@ -363,7 +371,7 @@ public final class DriverConductor implements Agent {
             context.log().client(EventKind.CLIENT_ENDED, session.id(), session.name(), session.pid(), reason);
         }
         try {
-            session.proxy().clientEnded(errno, reason);
+            session.proxy().send(new ClientEnded(errno, reason));
         } catch (InternalError ex) {
             // its control file is the truncated one: the client is notified of the end by its socket
             session.proxy().close();
@@ -445,42 +453,42 @@ public final class DriverConductor implements Agent {
 
         @Override
         public void onCompletionQueueOverrun(long clientId, long cqId) {
-            send(clientId, proxy -> proxy.completionQueueOverrun(cqId));
+            send(clientId, new CompletionQueueOverrun(cqId));
         }
 
         @Override
         public void onPeerDown(
             long clientId, long endpointId, long fiAddr, int errno, int provErrno, String address) {
-            send(clientId, proxy -> proxy.peerDown(endpointId, fiAddr, errno, provErrno, address));
+            send(clientId, new PeerDown(endpointId, fiAddr, errno, provErrno, address));
         }
 
         @Override
         public void onConnectionRequest(
             long clientId, long passiveId, long requestId, String linkName, String address, byte[] cmData) {
-            send(clientId, proxy -> proxy.connectionRequested(passiveId, requestId, linkName, address, cmData));
+            send(clientId, new ConnectionRequested(passiveId, requestId, linkName, address, cmData));
         }
 
         @Override
         public void onConnected(
             long clientId, long endpointId, String localAddress, String peerAddress, byte[] cmData) {
-            send(clientId, proxy -> proxy.connectionMade(endpointId, localAddress, peerAddress, cmData));
+            send(clientId, new ConnectionMade(endpointId, localAddress, peerAddress, cmData));
         }
 
         @Override
         public void onConnectionFailed(long clientId, long objectId, int errno, byte[] cmData) {
-            send(clientId, proxy -> proxy.connectionFailed(objectId, errno, cmData));
+            send(clientId, new ConnectionFailed(objectId, errno, cmData));
         }
 
         @Override
         public void onConnectionEnded(long clientId, long endpointId, int errno) {
-            send(clientId, proxy -> proxy.connectionEnded(endpointId, errno));
+            send(clientId, new ConnectionEnded(endpointId, errno));
         }
 
-        private void send(long clientId, Consumer<ClientProxy> event) {
+        private void send(long clientId, Event event) {
             context.inbox().post(() -> {
                 ClientSession session = registry.session(clientId);
                 if (session != null) {
-                    event.accept(session.proxy());
+                    session.proxy().send(event);
                 }
             });
         }

@@ -3,12 +3,15 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.PrefixMode;
+import org.jfabric.codec.control.EnableEndpoint;
+import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.AddressTable;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.engine.ReceiveSlab;
 import org.jfabric.driver.link.BoundAddress;
+import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.progress.EndpointQueues;
@@ -67,14 +70,9 @@ final class EnableEndpointCommand extends Command {
     private EngineEndpoint endpoint;
     private EndpointQueues queues;
 
-    /**
-     * Decodes the command.
-     *
-     * @param arrived not kept.
-     */
-    EnableEndpointCommand(CommandRequest arrived) {
+    EnableEndpointCommand(CommandRequest arrived, EnableEndpoint message) {
         super(arrived);
-        request = EndpointRequest.decode(arrived);
+        request = EndpointRequest.of(message);
         names = registry().names();
         files = new EndpointFiles(context(), session());
         id = registry().nextId();
@@ -109,7 +107,7 @@ final class EnableEndpointCommand extends Command {
             }
             default -> {
                 finish();
-                return Step.ENDED;
+                return answer(ready());
             }
         }
         return Step.AGAIN;
@@ -149,9 +147,9 @@ final class EnableEndpointCommand extends Command {
     /** Chooses the progress thread, and gives it the queues that none writes yet. */
     private void place() {
         int chosen = bound.thread();
-        if (request.requestId() != 0) {
+        if (request.message().requestId() != 0) {
             // the listener's link has the connection
-            chosen = BoundObjects.common(chosen, context().threads().ofRequest(request.requestId()));
+            chosen = BoundObjects.common(chosen, context().threads().ofRequest(request.message().requestId()));
         }
         if (context().providers().stream()
             .anyMatch(each -> links.names().contains(each.name()) && each.staysOnFirstThread())) {
@@ -186,8 +184,8 @@ final class EnableEndpointCommand extends Command {
         if (passive == null && scalable == null) {
             ServiceNames.check("endpoint", context().driverName(), name);
         }
-        if (!request.service().isEmpty()) {
-            ServiceNames.check("service", context().driverName(), request.service());
+        if (!request.message().service().isEmpty()) {
+            ServiceNames.check("service", context().driverName(), request.message().service());
         }
         settings = settings(name);
         if (BufferedMode.isAskedFor(request.hints())) {
@@ -208,10 +206,10 @@ final class EnableEndpointCommand extends Command {
             id,
             name,
             FabricName.of(context().driverName(), name),
-            request.endpointContext(),
+            request.message().endpointContext(),
             request.isReceiveContext() ? 0 : Math.toIntExact(offer.txAttr().size()),
             // an endpoint whose receives are those of a shared context needs no queue of its own
-            request.receiveContextId() > 0 ? 1 : Math.toIntExact(offer.rxAttr().size()),
+            request.message().receiveContextId() > 0 ? 1 : Math.toIntExact(offer.rxAttr().size()),
             injectSize(offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
             hints.caps(),
@@ -225,7 +223,7 @@ final class EnableEndpointCommand extends Command {
                 hints.txAttr().compOrder() != Order.NONE, hints.rxAttr().compOrder() != Order.NONE);
         }
         // its length was compared with what links offer, when they were chosen
-        settled = settled.inDomain(request.domain()).prefixed((int) PrefixMode.bytes(hints));
+        settled = settled.inDomain(request.message().domain()).prefixed((int) PrefixMode.bytes(hints));
         if (request.connects()) {
             settled = settled.connectionOriented();
         }
@@ -241,8 +239,8 @@ final class EnableEndpointCommand extends Command {
 
     private ReceiveSlab slabSettings(QueueConfig config) {
         int max = config.maxBufferedLimitBytes();
-        int limit = request.bufferedLimit();
-        int least = request.bufferedMin();
+        int limit = request.message().bufferedLimit();
+        int least = request.message().bufferedMin();
         if (limit < 0 || limit > max || least < 0 || least > max) {
             throw new FabricException(FabricErrno.EMSGSIZE,
                 "the buffered limit is " + limit + " bytes, the least shown of longer messages " + least
@@ -277,26 +275,26 @@ final class EnableEndpointCommand extends Command {
             }
             takenName = settings.name();
         }
-        if (!request.service().isEmpty()) {
-            if (!names.addService(request.service(), id, settings.address())) {
-                throw ServiceNames.taken(context().driverName(), request.service());
+        if (!request.message().service().isEmpty()) {
+            if (!names.addService(request.message().service(), id, settings.address())) {
+                throw ServiceNames.taken(context().driverName(), request.message().service());
             }
-            takenService = request.service();
+            takenService = request.message().service();
         }
     }
 
     /** The name: taken over from a passive endpoint, shared with the one whose request is accepted, or its own. */
     private String name() {
-        if (request.passiveId() != 0) {
-            passive = NamePassiveEndpointCommand.idle(session(), request.passiveId());
+        if (request.message().passiveId() != 0) {
+            passive = NamePassiveEndpointCommand.idle(session(), request.message().passiveId());
             passive.beingTaken(true);
             return passive.name();
         }
         String source = request.hints().srcAddr();
-        String wanted = BestName.isName(source) ? BestName.parse(source).endpoint() : request.endpointName();
-        sharesName = request.requestId() != 0 && session().passiveEndpoints().values().stream()
+        String wanted = BestName.isName(source) ? BestName.parse(source).endpoint() : request.message().endpointName();
+        sharesName = request.message().requestId() != 0 && session().passiveEndpoints().values().stream()
             .anyMatch(each -> wanted.equals(each.name()));
-        return wanted.isEmpty() || request.requestId() != 0 && !sharesName
+        return wanted.isEmpty() || request.message().requestId() != 0 && !sharesName
             ? FabricName.unnamed("ep", context().files().owner(), id) : wanted;
     }
 
@@ -400,6 +398,17 @@ final class EnableEndpointCommand extends Command {
         }
         session().endpoints().put(id, resource);
         context().counters().add(SystemCounter.ENDPOINTS, 1);
-        session().proxy().endpointReady(correlationId(), resource);
+    }
+
+    private EndpointReady ready() {
+        EndpointSettings made = endpoint.settings();
+        ReceiveSlab slab = made.slab();
+        return new EndpointReady(
+            correlationId(), id, files.transmitNumber(), files.receiveNumber(), files.transmitLength(),
+            files.receiveLength(), activityIndex, endpoint.transmitIndex(), endpoint.receiveIndex(), made.txSize(),
+            made.rxSize(), made.injectSizeBytes(), made.maxMessageBytes(), files.slabNumber(),
+            slab == null ? 0 : slab.cells(), slab == null ? 0 : slab.cellBytes(),
+            // contexts have one address for their client
+            ContextName.endpoint(made.address()));
     }
 }

@@ -2,15 +2,14 @@ package org.jfabric.driver.conductor;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
-import org.agrona.DirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.codec.control.EnableRegionDecoder;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.EnableRegion;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-
-import java.util.Arrays;
 
 /**
  * {@code fi_mr_enable}, with the {@code fi_mr_bind} that the client called before it. The counters may be closed later:
@@ -18,54 +17,38 @@ import java.util.Arrays;
  * conductor.
  */
 final class EnableRegionCommand extends Command {
-    private final int regionIndex;
-    private final long readCounterId;
-    private final long writeCounterId;
+    private final EnableRegion message;
     private final long[] endpointIds;
     private boolean bound;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    EnableRegionCommand(CommandRequest request) {
+    EnableRegionCommand(CommandRequest request, EnableRegion message) {
         super(request);
-        EnableRegionDecoder decoder = new EnableRegionDecoder().wrap(
-            request.body(), 0, EnableRegionDecoder.BLOCK_LENGTH, EnableRegionDecoder.SCHEMA_VERSION);
-        regionIndex = decoder.regionIndex();
-        readCounterId = decoder.readCounterId();
-        writeCounterId = decoder.writeCounterId();
-        UnsafeBuffer ids = new UnsafeBuffer();
-        decoder.wrapEndpointIds(ids);
-        endpointIds = endpointIds(ids);
+        this.message = message;
+        endpointIds = endpointIds(message.endpointIds());
     }
 
-    private static long[] endpointIds(DirectBuffer bytes) {
-        if (bytes.capacity() % Long.BYTES != 0) {
+    private static long[] endpointIds(byte[] bytes) {
+        if (bytes.length % Long.BYTES != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "the ids of endpoints are " + bytes.capacity() + " bytes", "Send 8 bytes for each.");
+                "the ids of endpoints are " + bytes.length + " bytes", "Send 8 bytes for each.");
         }
-        long[] ids = new long[bytes.capacity() / Long.BYTES];
-        for (int i = 0; i < ids.length; i++) {
-            ids[i] = bytes.getLong(i * Long.BYTES, LITTLE_ENDIAN);
-        }
+        long[] ids = new long[bytes.length / Long.BYTES];
+        ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN).asLongBuffer().get(ids);
         return ids;
     }
 
     @Override
     protected Step step(long nowNs) {
         if (bound) {
-            session().proxy().done(correlationId());
-            return Step.ENDED;
+            return answer(new Done(correlationId()));
         }
         bound = true;
         RegionResource region = region();
         for (long id : endpointIds) {
             session().requireEndpoint(id);
         }
-        CounterResource reads = counter(readCounterId);
-        CounterResource writes = counter(writeCounterId);
+        CounterResource reads = counter(message.readCounterId());
+        CounterResource writes = counter(message.writeCounterId());
         keep(reads, region);
         keep(writes, region);
         RegionBinding[] bindings = new RegionBinding[context().threads().count()];
@@ -74,7 +57,8 @@ final class EnableRegionCommand extends Command {
         // queued in this step, and so before the change of a later command that closes a counter
         onThreads(thread -> {
             if (region.copy(thread).binding() != RegionBinding.DISABLED) {
-                throw new FabricException(FabricErrno.EOPBADSTATE, "region " + regionIndex + " is enabled already",
+                throw new FabricException(FabricErrno.EOPBADSTATE,
+                    "region " + message.regionIndex() + " is enabled already",
                     "Enable a region once, and only one that was registered with FI_RMA_EVENT.");
             }
             region.copy(thread).bind(bindings[thread]);
@@ -83,10 +67,10 @@ final class EnableRegionCommand extends Command {
     }
 
     private RegionResource region() {
-        RegionResource region = session().regions().get(regionIndex);
+        RegionResource region = session().regions().get(message.regionIndex());
         if (region == null) {
             throw new FabricException(
-                FabricErrno.EINVAL, "region " + regionIndex + " is not open", "Enable it before its close.");
+                FabricErrno.EINVAL, "region " + message.regionIndex() + " is not open", "Enable it before its close.");
         }
         return region;
     }
@@ -95,7 +79,7 @@ final class EnableRegionCommand extends Command {
         CounterResource counter = session().counters().get(id);
         if (counter == null && id != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "counter " + id + ", bound to region " + regionIndex + ", is not open",
+                "counter " + id + ", bound to region " + message.regionIndex() + ", is not open",
                 "Bind an open counter of this client.");
         }
         return counter;

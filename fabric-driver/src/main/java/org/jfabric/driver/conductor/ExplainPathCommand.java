@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jfabric.codec.control.ExplainPathDecoder;
+import org.jfabric.client.ReasonText;
+import org.jfabric.codec.control.ExplainPath;
+import org.jfabric.codec.control.InfoVerdict;
+import org.jfabric.codec.control.PathReady;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.LinkProvider;
@@ -19,8 +22,7 @@ import org.jfabric.info.Verdict;
 
 /** Explains by which link a peer is reached, and why the others are not used. Owner: conductor. */
 final class ExplainPathCommand extends Command {
-    private final long endpointId;
-    private final long fiAddr;
+    private final ExplainPath message;
     private EngineEndpoint endpoint;
     /** Read on the progress thread: the peer's address and its state, and the endpoint's links that reach it. */
     private String address;
@@ -28,23 +30,15 @@ final class ExplainPathCommand extends Command {
     private final List<String> reaching = new ArrayList<>();
     private final Map<String, Reason> obstacles = new HashMap<>();
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    ExplainPathCommand(CommandRequest request) {
+    ExplainPathCommand(CommandRequest request, ExplainPath message) {
         super(request);
-        ExplainPathDecoder decoder = new ExplainPathDecoder().wrap(
-            request.body(), 0, ExplainPathDecoder.BLOCK_LENGTH, ExplainPathDecoder.SCHEMA_VERSION);
-        endpointId = decoder.endpointId();
-        fiAddr = decoder.fiAddr();
+        this.message = message;
     }
 
     @Override
     protected Step step(long nowNs) {
         if (endpoint == null) {
-            EndpointResource resource = session().requireEndpoint(endpointId);
+            EndpointResource resource = session().requireEndpoint(message.endpointId());
             endpoint = resource.endpoint();
             onThread(resource.thread(), this::inspect);
             return Step.AGAIN;
@@ -52,19 +46,25 @@ final class ExplainPathCommand extends Command {
         if (address == null) {
             throw endpoint.settings().connects()
                 ? new FabricException(FabricErrno.ENOTCONN, "the endpoint has no peer", "Connect it first.")
-                : new FabricException(FabricErrno.EINVAL, "fi_addr " + fiAddr + " is not in the address vector",
+                : new FabricException(FabricErrno.EINVAL,
+                    "fi_addr " + message.fiAddr() + " is not in the address vector",
                     "Insert the peer's address first.");
         }
         for (Verdict verdict : verdicts(context(), endpoint, address, reaching, obstacles)) {
-            session().proxy().infoVerdict(correlationId(), verdict);
+            session().proxy().send(part(correlationId(), verdict));
         }
-        session().proxy().pathReady(correlationId(), state, reaching.isEmpty() ? "" : reaching.getFirst(),
-            address);
-        return Step.ENDED;
+        return answer(new PathReady(
+            correlationId(), state, reaching.isEmpty() ? "" : reaching.getFirst(), address));
+    }
+
+    /** A part of the answer. */
+    static InfoVerdict part(long correlationId, Verdict verdict) {
+        return new InfoVerdict(correlationId, verdict.chosen() ? 1 : 0, verdict.score(), verdict.linkName(),
+            ReasonText.format(verdict.reasons()));
     }
 
     private void inspect() {
-        address = endpoint.destination(fiAddr);
+        address = endpoint.destination(message.fiAddr());
         if (address != null) {
             state = endpoint.peerState(address);
             reaching.addAll(endpoint.reaching(address));

@@ -2,8 +2,10 @@ package org.jfabric.driver.conductor;
 
 import java.nio.file.Path;
 import java.util.List;
-import org.jfabric.codec.control.InsertAddressDecoder;
-import org.jfabric.codec.control.RemoveAddressDecoder;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.InsertAddress;
+import org.jfabric.codec.control.RemoveAddress;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.driver.link.support.FabricName;
@@ -38,18 +40,11 @@ final class InsertAddressCommand extends Command {
     /** An endpoint with this vector, none of which has a link to the address; else null. */
     private EngineEndpoint unreaching;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    InsertAddressCommand(CommandRequest request) {
+    InsertAddressCommand(CommandRequest request, InsertAddress message) {
         super(request);
-        InsertAddressDecoder decoder = new InsertAddressDecoder().wrap(
-            request.body(), 0, InsertAddressDecoder.BLOCK_LENGTH, InsertAddressDecoder.SCHEMA_VERSION);
-        avId = decoder.avId();
-        flags = decoder.flags();
-        address = decoder.address();
+        avId = message.avId();
+        flags = message.flags();
+        address = message.address();
         names = registry().names();
     }
 
@@ -76,8 +71,7 @@ final class InsertAddressCommand extends Command {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
-                session().proxy().addressReady(correlationId(), fiAddr, resolved);
-                return Step.ENDED;
+                return answer(new AddressReady(correlationId(), fiAddr, resolved));
             }
         }
         return Step.AGAIN;
@@ -216,18 +210,11 @@ final class InsertAddressCommand extends Command {
         private boolean removed;
         private int result;
 
-        /**
-         * Decodes the command.
-         *
-         * @param request as it arrived; not kept.
-         */
-        Removal(CommandRequest request) {
+        Removal(CommandRequest request, RemoveAddress message) {
             super(request);
-            RemoveAddressDecoder decoder = new RemoveAddressDecoder().wrap(
-                request.body(), 0, RemoveAddressDecoder.BLOCK_LENGTH, RemoveAddressDecoder.SCHEMA_VERSION);
-            avId = decoder.avId();
-            fiAddr = decoder.fiAddr();
-            flags = decoder.flags();
+            avId = message.avId();
+            fiAddr = message.fiAddr();
+            flags = message.flags();
         }
 
         @Override
@@ -253,8 +240,7 @@ final class InsertAddressCommand extends Command {
                 throw new FabricException(-result,
                     "address " + fiAddr + " is not in address vector " + avId, "Remove each address once.");
             }
-            session().proxy().done(correlationId());
-            return Step.ENDED;
+            return answer(new Done(correlationId()));
         }
     }
 }

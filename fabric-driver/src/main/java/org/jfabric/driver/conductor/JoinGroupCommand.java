@@ -1,7 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.JoinGroupDecoder;
-import org.jfabric.codec.control.LeaveGroupDecoder;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.JoinGroup;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.BoundAddress;
@@ -13,8 +13,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
 
 /**
- * {@code fi_join}: opens the receiver of the group's messages, then assigns a number to the group. Leaving it is one
- * change of the endpoint. Owner: conductor.
+ * {@code fi_join}: opens the receiver of the group's messages, then assigns a number to the group. Owner: conductor.
  */
 final class JoinGroupCommand extends Command {
     private static final long DIRECTIONS = Flags.SEND | Flags.RECV;
@@ -27,9 +26,7 @@ final class JoinGroupCommand extends Command {
         NAMED
     }
 
-    private final long endpointId;
-    private final long flags;
-    private final String address;
+    private final JoinGroup message;
     private State state = State.CHECK;
     private SocketName group;
     private BoundAddress opened;
@@ -39,44 +36,21 @@ final class JoinGroupCommand extends Command {
     private FabricException refusal;
     private long fiAddr;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    JoinGroupCommand(CommandRequest request) {
+    JoinGroupCommand(CommandRequest request, JoinGroup message) {
         super(request);
-        JoinGroupDecoder decoder = new JoinGroupDecoder().wrap(
-            request.body(), 0, JoinGroupDecoder.BLOCK_LENGTH, JoinGroupDecoder.SCHEMA_VERSION);
-        endpointId = decoder.endpointId();
-        flags = decoder.flags();
-        address = decoder.address();
-    }
-
-    /**
-     * {@code fi_close} of a multicast group.
-     *
-     * @param request as it arrived; not kept.
-     * @throws FabricException {@code FI_EINVAL} if the endpoint is not enabled.
-     */
-    static Command leave(CommandRequest request) {
-        LeaveGroupDecoder decoder = new LeaveGroupDecoder().wrap(
-            request.body(), 0, LeaveGroupDecoder.BLOCK_LENGTH, LeaveGroupDecoder.SCHEMA_VERSION);
-        EndpointResource endpoint = request.session().requireEndpoint(decoder.endpointId());
-        long fiAddr = decoder.fiAddr();
-        return new ChangeEndpointCommand(request, endpoint.thread(), () -> endpoint.endpoint().leave(fiAddr));
+        this.message = message;
     }
 
     @Override
     protected Step step(long nowNs) {
         switch (state) {
             case CHECK -> {
-                check(session().requireEndpoint(endpointId));
+                check(session().requireEndpoint(message.endpointId()));
                 state = named == null ? State.OPENED : State.NAMED;
             }
             case OPENED -> {
                 // it may have been closed meanwhile
-                EndpointResource endpoint = session().requireEndpoint(endpointId);
+                EndpointResource endpoint = session().requireEndpoint(message.endpointId());
                 state = State.JOINED;
                 onThread(endpoint.thread(), () -> {
                     fiAddr = endpoint.endpoint().join(group.toString(), opened);
@@ -97,9 +71,8 @@ final class JoinGroupCommand extends Command {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
-                session().proxy().addressReady(
-                    correlationId(), fiAddr, named != null ? named.address() : group.toString());
-                return Step.ENDED;
+                return answer(new AddressReady(
+                    correlationId(), fiAddr, named != null ? named.address() : group.toString()));
             }
         }
         return Step.AGAIN;
@@ -113,9 +86,9 @@ final class JoinGroupCommand extends Command {
     }
 
     private void check(EndpointResource endpoint) {
-        if ((flags & ~DIRECTIONS) != 0) {
+        if ((message.flags() & ~DIRECTIONS) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
-                "flags of joining are 0x" + Long.toHexString(flags), "Give FI_SEND, FI_RECV, both or 0.");
+                "flags of joining are 0x" + Long.toHexString(message.flags()), "Give FI_SEND, FI_RECV, both or 0.");
         }
         BoundAddress bound = endpoint.endpoint().settings().bound();
         if ((endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
@@ -124,18 +97,19 @@ final class JoinGroupCommand extends Command {
                 "Ask for the capability and a link that has it, for example shm or udp.");
         }
         if (bound == null) {
-            named = GroupName.parse(address);
+            named = GroupName.parse(message.address());
             if (context().threads().count() > 1) {
                 throw new FabricException(FabricErrno.EOPNOTSUPP,
-                    "joining " + address + " in a driver with " + context().threads().count() + " progress threads",
+                    "joining " + message.address() + " in a driver with " + context().threads().count()
+                        + " progress threads",
                     "Set " + ThreadingConfig.PROGRESS_THREADS.name() + " to 1 where groups are used.");
             }
-            long directions = (flags & DIRECTIONS) == 0 ? DIRECTIONS : flags & DIRECTIONS;
+            long directions = (message.flags() & DIRECTIONS) == 0 ? DIRECTIONS : message.flags() & DIRECTIONS;
             onThread(endpoint.thread(),
                 () -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
             return;
         }
-        SocketName wanted = SocketName.parse(address);
+        SocketName wanted = SocketName.parse(message.address());
         if (!wanted.inetAddress().isMulticastAddress()) {
             throw new FabricException(FabricErrno.EINVAL,
                 wanted + " is no multicast address", "Name a group, for example 239.1.1.1.");
@@ -143,7 +117,7 @@ final class JoinGroupCommand extends Command {
         // members that specify no port receive at the endpoint's own port; queue pairs have no ports
         group = wanted.port() == 0 && SocketName.isName(bound.address())
             ? wanted.withPort(SocketName.parse(bound.address()).port()) : wanted;
-        if ((flags & DIRECTIONS) != Flags.SEND) {
+        if ((message.flags() & DIRECTIONS) != Flags.SEND) {
             background(() -> opened = bound.join(group));
         }
     }

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.ListenDecoder;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.Listen;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.info.FabricException;
@@ -20,17 +21,10 @@ final class ListenCommand extends Command {
     private String address;
     private int errno;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    ListenCommand(CommandRequest request) {
+    ListenCommand(CommandRequest request, Listen message) {
         super(request);
-        ListenDecoder decoder = new ListenDecoder().wrap(
-            request.body(), 0, ListenDecoder.BLOCK_LENGTH, ListenDecoder.SCHEMA_VERSION);
-        passiveId = decoder.passiveId();
-        backlog = decoder.backlog() < 0 ? context().config().engine().backlog() : decoder.backlog();
+        passiveId = message.passiveId();
+        backlog = message.backlog() < 0 ? context().config().engine().backlog() : message.backlog();
     }
 
     @Override
@@ -50,8 +44,7 @@ final class ListenCommand extends Command {
             throw new FabricException(errno, "passive endpoint " + passiveId + " cannot listen at "
                 + passive.address(context().driverName()), "Give it another name, or close what has it.");
         }
-        session().proxy().addressReady(correlationId(), 0, address);
-        return Step.ENDED;
+        return answer(new AddressReady(correlationId(), 0, address));
     }
 
     @Override

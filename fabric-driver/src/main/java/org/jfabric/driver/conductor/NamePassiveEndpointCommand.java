@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.NamePassiveEndpointDecoder;
+import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.NamePassiveEndpoint;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
@@ -19,17 +20,10 @@ final class NamePassiveEndpointCommand extends Command {
     /** Bound and not yet passed to the endpoint, if it uses addresses of the operating system; else null. */
     private BoundAddress newBound;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    NamePassiveEndpointCommand(CommandRequest request) {
+    NamePassiveEndpointCommand(CommandRequest request, NamePassiveEndpoint message) {
         super(request);
-        NamePassiveEndpointDecoder decoder = new NamePassiveEndpointDecoder().wrap(
-            request.body(), 0, NamePassiveEndpointDecoder.BLOCK_LENGTH, NamePassiveEndpointDecoder.SCHEMA_VERSION);
-        passiveId = decoder.passiveId();
-        address = decoder.address();
+        passiveId = message.passiveId();
+        address = message.address();
         names = registry().names();
     }
 
@@ -80,8 +74,7 @@ final class NamePassiveEndpointCommand extends Command {
             names.removeEndpoint(passive.name());
             passive.name(name);
         }
-        session().proxy().addressReady(correlationId(), 0, FabricName.of(context().driverName(), name));
-        return Step.ENDED;
+        return answer(new AddressReady(correlationId(), 0, FabricName.of(context().driverName(), name)));
     }
 
     /** Another address of the operating system: bound first, then the old one is released. */
@@ -108,8 +101,7 @@ final class NamePassiveEndpointCommand extends Command {
             afterwards(old::close);
         }
         newBound = null;
-        session().proxy().addressReady(correlationId(), 0, passive.name());
-        return Step.ENDED;
+        return answer(new AddressReady(correlationId(), 0, passive.name()));
     }
 
     private void requireSocketName() {

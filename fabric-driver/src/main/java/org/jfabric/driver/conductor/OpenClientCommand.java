@@ -109,7 +109,7 @@ final class OpenClientCommand extends Command {
             address + RecordRingDescriptor.HEADER_LENGTH,
             ringLength,
             address + RecordRingDescriptor.CONSUMER_POSITION_OFFSET,
-            CommandTable.MAX_TEMPLATE_ID);
+            ClientCommandAdapter.MAX_TYPE);
         RecordProducer producer = new RecordProducer(
             events + RecordRingDescriptor.HEADER_LENGTH,
             ringLength,

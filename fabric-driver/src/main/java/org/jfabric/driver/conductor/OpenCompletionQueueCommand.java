@@ -2,7 +2,8 @@ package org.jfabric.driver.conductor;
 
 import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.codec.control.OpenCompletionQueueDecoder;
+import org.jfabric.codec.control.CompletionQueueReady;
+import org.jfabric.codec.control.OpenCompletionQueue;
 import org.jfabric.codec.queue.CompletionDecoder;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.CompletionWriter;
@@ -27,11 +28,7 @@ final class OpenCompletionQueueCommand extends Command {
         SERVED
     }
 
-    private final long size;
-    private final long flags;
-    private final int formatCode;
-    private final int waitConditionCode;
-    private final int signalingVector;
+    private final OpenCompletionQueue message;
     private final RequestedWait wait;
     private final long id;
     private State state = State.CHECK;
@@ -42,21 +39,10 @@ final class OpenCompletionQueueCommand extends Command {
     private SharedFile file;
     private CompletionQueueResource queue;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenCompletionQueueCommand(CommandRequest request) {
+    OpenCompletionQueueCommand(CommandRequest request, OpenCompletionQueue message) {
         super(request);
-        OpenCompletionQueueDecoder decoder = new OpenCompletionQueueDecoder().wrap(
-            request.body(), 0, OpenCompletionQueueDecoder.BLOCK_LENGTH, OpenCompletionQueueDecoder.SCHEMA_VERSION);
-        size = decoder.size();
-        flags = decoder.flags();
-        formatCode = decoder.formatRaw();
-        waitConditionCode = decoder.waitCondRaw();
-        signalingVector = decoder.signalingVector();
-        wait = new RequestedWait(session(), decoder.waitObjRaw(), decoder.waitSetId());
+        this.message = message;
+        wait = new RequestedWait(session(), message.waitObj(), message.waitSetId());
         id = registry().nextId();
     }
 
@@ -83,8 +69,9 @@ final class OpenCompletionQueueCommand extends Command {
             default -> {
                 session().completionQueues().put(id, queue);
                 context().counters().add(SystemCounter.COMPLETION_QUEUES, 1);
-                session().proxy().completionQueueReady(correlationId(), queue, format.code());
-                return Step.ENDED;
+                return answer(new CompletionQueueReady(
+                    correlationId(), id, file.number(), capacity, clientShare, driverShare, format.code(),
+                    WaitResource.token(wait.waitResource())));
             }
         }
         return Step.AGAIN;
@@ -115,15 +102,15 @@ final class OpenCompletionQueueCommand extends Command {
     }
 
     private void check() {
-        CompletionFormat wanted = CompletionFormat.of(formatCode);
+        CompletionFormat wanted = CompletionFormat.of(message.format());
         // a client that specifies no format gets the full one
         format = wanted == CompletionFormat.UNSPEC ? CompletionFormat.TAGGED : wanted;
         if (wait.check("completion queue") != WaitObject.NONE) {
-            WaitCondition.of(waitConditionCode);
+            WaitCondition.of(message.waitCond());
         }
         checkAffinity();
         QueueConfig config = context().config().queue();
-        long wantedSize = size == 0 ? config.cqSize() : size;
+        long wantedSize = message.size() == 0 ? config.cqSize() : message.size();
         int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
         if (wantedSize < 1 || wantedSize > most) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -144,13 +131,13 @@ final class OpenCompletionQueueCommand extends Command {
     }
 
     private void checkAffinity() {
-        if ((flags & ~Flags.AFFINITY) != 0) {
+        if ((message.flags() & ~Flags.AFFINITY) != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "open flags are " + Flags.toString(flags, Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
+                "open flags are " + Flags.toString(message.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
         }
         int processors = Affinity.processors();
-        if (flags != 0 && (signalingVector < 0 || signalingVector >= processors)) {
-            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + signalingVector
+        if (message.flags() != 0 && (message.signalingVector() < 0 || message.signalingVector() >= processors)) {
+            throw new FabricException(FabricErrno.EINVAL, "the signaling vector is " + message.signalingVector()
                 + ", needed is 0 to "
                 + (processors - 1), "Name a logical processor of this host, or open without AFFINITY.");
         }

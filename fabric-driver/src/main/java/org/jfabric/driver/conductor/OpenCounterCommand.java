@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.OpenCounterDecoder;
+import org.jfabric.codec.control.CounterReady;
+import org.jfabric.codec.control.OpenCounter;
 import org.jfabric.driver.engine.CounterWriter;
 import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
@@ -19,26 +20,17 @@ final class OpenCounterCommand extends Command {
         SERVED
     }
 
-    private final long flags;
-    private final int eventsCode;
+    private final OpenCounter message;
     private final long id;
     private final RequestedWait wait;
     private State state = State.CHECK;
     private SharedFile file;
     private CounterWriter[] writers;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenCounterCommand(CommandRequest request) {
+    OpenCounterCommand(CommandRequest request, OpenCounter message) {
         super(request);
-        OpenCounterDecoder decoder = new OpenCounterDecoder().wrap(
-            request.body(), 0, OpenCounterDecoder.BLOCK_LENGTH, OpenCounterDecoder.SCHEMA_VERSION);
-        flags = decoder.flags();
-        eventsCode = decoder.eventsRaw();
-        wait = new RequestedWait(session(), decoder.waitObjRaw(), decoder.waitSetId());
+        this.message = message;
+        wait = new RequestedWait(session(), message.waitObj(), message.waitSetId());
         id = registry().nextId();
     }
 
@@ -60,8 +52,8 @@ final class OpenCounterCommand extends Command {
                 CounterResource counter = new CounterResource(id, file, writers, wait.waitResource(), wait.waitSet());
                 session().counters().put(id, counter);
                 context().counters().add(SystemCounter.COUNTERS, 1);
-                session().proxy().counterReady(correlationId(), counter);
-                return Step.ENDED;
+                return answer(new CounterReady(
+                    correlationId(), id, file.number(), WaitResource.token(wait.waitResource())));
             }
         }
         return Step.AGAIN;
@@ -83,7 +75,7 @@ final class OpenCounterCommand extends Command {
         writers = new CounterWriter[threads];
         for (int thread = 0; thread < threads; thread++) {
             writers[thread] = new CounterWriter(
-                file.address(), points[thread], eventsCode == CounterEvents.BYTES.code());
+                file.address(), points[thread], message.events() == CounterEvents.BYTES.code());
             if (threads > 1) {
                 writers[thread].shareCount();
             }
@@ -91,11 +83,11 @@ final class OpenCounterCommand extends Command {
     }
 
     private void check() {
-        if (flags != 0) {
+        if (message.flags() != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "a counter with flags 0x" + Long.toHexString(flags), "No flags are defined, use 0.");
+                "a counter with flags 0x" + Long.toHexString(message.flags()), "No flags are defined, use 0.");
         }
-        CounterEvents.of(eventsCode);
+        CounterEvents.of(message.events());
         wait.check("counter");
         wait.bind();
     }

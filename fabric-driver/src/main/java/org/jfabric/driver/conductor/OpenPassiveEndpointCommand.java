@@ -2,7 +2,8 @@ package org.jfabric.driver.conductor;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
+import org.jfabric.codec.control.OpenPassiveEndpoint;
+import org.jfabric.codec.control.PassiveEndpointReady;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.EndpointType;
@@ -22,19 +23,11 @@ final class OpenPassiveEndpointCommand extends Command {
     /** Provides the address, if the links use addresses of the operating system; else null. */
     private LinkProvider binder;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenPassiveEndpointCommand(CommandRequest request) {
+    OpenPassiveEndpointCommand(CommandRequest request, OpenPassiveEndpoint message) {
         super(request);
-        OpenPassiveEndpointDecoder decoder = new OpenPassiveEndpointDecoder().wrap(
-            request.body(), 0, OpenPassiveEndpointDecoder.BLOCK_LENGTH, OpenPassiveEndpointDecoder.SCHEMA_VERSION);
-        address = decoder.address();
-        linkName = decoder.linkName();
-        authKey = new byte[decoder.authKeyLength()];
-        decoder.getAuthKey(authKey, 0, authKey.length);
+        address = message.address();
+        linkName = message.linkName();
+        authKey = message.authKey();
         names = registry().names();
         id = registry().nextId();
     }
@@ -50,8 +43,7 @@ final class OpenPassiveEndpointCommand extends Command {
             takeSocketName();
         }
         session().passiveEndpoints().put(id, passive);
-        session().proxy().passiveEndpointReady(correlationId(), id, passive.address(context().driverName()));
-        return Step.ENDED;
+        return answer(new PassiveEndpointReady(correlationId(), id, passive.address(context().driverName())));
     }
 
     private void open() {

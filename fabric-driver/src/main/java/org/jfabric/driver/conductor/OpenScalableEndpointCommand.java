@@ -1,8 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import static java.nio.ByteOrder.LITTLE_ENDIAN;
-
-import org.jfabric.codec.control.OpenScalableEndpointDecoder;
+import org.jfabric.codec.control.OpenScalableEndpoint;
+import org.jfabric.codec.control.ScalableEndpointReady;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
@@ -11,28 +10,14 @@ import org.jfabric.info.Flags;
 
 /** {@code fi_scalable_ep}: takes a name; the contexts choose their links. Owner: conductor. */
 final class OpenScalableEndpointCommand extends Command {
-    private final long caps;
-    private final int txCtxCnt;
-    private final int rxCtxCnt;
-    private final String wantedName;
+    private final OpenScalableEndpoint message;
     private final ServiceNames names;
     private final long id;
     private String takenName;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenScalableEndpointCommand(CommandRequest request) {
+    OpenScalableEndpointCommand(CommandRequest request, OpenScalableEndpoint message) {
         super(request);
-        OpenScalableEndpointDecoder decoder = new OpenScalableEndpointDecoder().wrap(
-            request.body(), 0, OpenScalableEndpointDecoder.BLOCK_LENGTH, OpenScalableEndpointDecoder.SCHEMA_VERSION);
-        // as a plain number: the accessor is an object with a method for each bit
-        caps = request.body().getLong(OpenScalableEndpointDecoder.capsEncodingOffset(), LITTLE_ENDIAN);
-        txCtxCnt = decoder.txCtxCnt();
-        rxCtxCnt = decoder.rxCtxCnt();
-        wantedName = decoder.endpointName();
+        this.message = message;
         names = registry().names();
         id = registry().nextId();
     }
@@ -40,10 +25,11 @@ final class OpenScalableEndpointCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         context().drain().requireInactive(context().directory());
-        requireCount("transmit", txCtxCnt);
-        requireCount("receive", rxCtxCnt);
+        requireCount("transmit", message.txCtxCnt());
+        requireCount("receive", message.rxCtxCnt());
         String driver = context().driverName();
-        String name = wantedName.isEmpty() ? FabricName.unnamed("sep", context().files().owner(), id) : wantedName;
+        String name = message.endpointName().isEmpty()
+            ? FabricName.unnamed("sep", context().files().owner(), id) : message.endpointName();
         ServiceNames.check("endpoint", driver, name);
         if (FabricName.of(driver, name).length() > FabricName.MAX_LENGTH - ContextName.MAX_LENGTH) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -56,9 +42,8 @@ final class OpenScalableEndpointCommand extends Command {
         }
         takenName = name;
         session().scalableEndpoints().put(id, new ScalableEndpointResource(
-            id, name, (caps & Flags.NAMED_RX_CTX) != 0, txCtxCnt, rxCtxCnt));
-        session().proxy().scalableEndpointReady(correlationId(), id, FabricName.of(driver, name));
-        return Step.ENDED;
+            id, name, (message.caps() & Flags.NAMED_RX_CTX) != 0, message.txCtxCnt(), message.rxCtxCnt()));
+        return answer(new ScalableEndpointReady(correlationId(), id, FabricName.of(driver, name)));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.OpenViewDecoder;
+import org.jfabric.codec.control.OpenView;
+import org.jfabric.codec.control.ViewReady;
 import org.jfabric.driver.engine.QueueView;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -26,16 +27,9 @@ final class OpenViewCommand extends Command {
     private SharedFile file;
     private QueueView view;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenViewCommand(CommandRequest request) {
+    OpenViewCommand(CommandRequest request, OpenView message) {
         super(request);
-        OpenViewDecoder decoder = new OpenViewDecoder().wrap(
-            request.body(), 0, OpenViewDecoder.BLOCK_LENGTH, OpenViewDecoder.SCHEMA_VERSION);
-        endpoint = registry().endpointAfter(decoder.afterEndpointId(), session());
+        endpoint = registry().endpointAfter(message.afterEndpointId(), session());
         thread = endpoint == null ? 0 : endpoint.thread();
         id = registry().nextId();
     }
@@ -43,8 +37,7 @@ final class OpenViewCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         if (endpoint == null) {
-            session().proxy().viewReady(correlationId(), null);
-            return Step.ENDED;
+            return answer(new ViewReady(correlationId(), 0, 0, 0));
         }
         switch (state) {
             case MAKE -> {
@@ -57,10 +50,8 @@ final class OpenViewCommand extends Command {
                 onThread(thread, () -> context().threads().get(thread).agent().addView(view));
             }
             default -> {
-                ViewResource resource = new ViewResource(id, endpoint.id(), thread, view, file);
-                session().views().put(id, resource);
-                session().proxy().viewReady(correlationId(), resource);
-                return Step.ENDED;
+                session().views().put(id, new ViewResource(id, endpoint.id(), thread, view, file));
+                return answer(new ViewReady(correlationId(), id, file.number(), endpoint.id()));
             }
         }
         return Step.AGAIN;

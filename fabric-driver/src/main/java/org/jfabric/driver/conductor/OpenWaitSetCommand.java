@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.OpenWaitSetDecoder;
+import org.jfabric.codec.control.OpenWaitSet;
+import org.jfabric.codec.control.WaitSetReady;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -10,24 +11,15 @@ import org.jfabric.layout.WaitDescriptor;
 
 /** {@code fi_wait_open}: creates the file; the engine gets it with the queues of the set. Owner: conductor. */
 final class OpenWaitSetCommand extends Command {
-    private final long flags;
-    private final int waitObjectCode;
+    private final OpenWaitSet message;
     private final long id;
     private boolean checked;
     private long waitToken = WaitResource.NO_CHANNEL;
     private SharedFile file;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    OpenWaitSetCommand(CommandRequest request) {
+    OpenWaitSetCommand(CommandRequest request, OpenWaitSet message) {
         super(request);
-        OpenWaitSetDecoder decoder = new OpenWaitSetDecoder().wrap(
-            request.body(), 0, OpenWaitSetDecoder.BLOCK_LENGTH, OpenWaitSetDecoder.SCHEMA_VERSION);
-        flags = decoder.flags();
-        waitObjectCode = decoder.waitObjRaw();
+        this.message = message;
         id = registry().nextId();
     }
 
@@ -39,20 +31,18 @@ final class OpenWaitSetCommand extends Command {
             background(this::make);
             return Step.AGAIN;
         }
-        WaitSetResource waitSet = new WaitSetResource(id, file, new WaitResource(
+        session().waitSets().put(id, new WaitSetResource(id, file, new WaitResource(
             WaitResource.points(context().threads().count(), file.address() + WaitDescriptor.WAIT_FILE_OFFSET),
-            waitToken));
-        session().waitSets().put(id, waitSet);
-        session().proxy().waitSetReady(correlationId(), waitSet);
-        return Step.ENDED;
+            waitToken)));
+        return answer(new WaitSetReady(correlationId(), id, file.number(), waitToken));
     }
 
     private void check() {
-        if (flags != 0) {
+        if (message.flags() != 0) {
             throw new FabricException(FabricErrno.EINVAL,
-                "a wait set with flags 0x" + Long.toHexString(flags), "The flags are reserved, use 0.");
+                "a wait set with flags 0x" + Long.toHexString(message.flags()), "The flags are reserved, use 0.");
         }
-        WaitObject waitObject = WaitObject.of(waitObjectCode);
+        WaitObject waitObject = WaitObject.of(message.waitObj());
         switch (waitObject) {
             case UNSPEC, MUTEX_COND, YIELD -> {
             }

@@ -1,12 +1,9 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.codec.control.Done;
+
 /** The client passes a descriptor over its socket as soon as this is answered. Owner: conductor. */
 final class PassFileCommand extends Command {
-    /**
-     * Takes the command, which has no arguments.
-     *
-     * @param request as it arrived; not kept.
-     */
     PassFileCommand(CommandRequest request) {
         super(request);
     }
@@ -14,7 +11,6 @@ final class PassFileCommand extends Command {
     @Override
     protected Step step(long nowNs) {
         session().passedFile().expect();
-        session().proxy().done(correlationId());
-        return Step.ENDED;
+        return answer(new Done(correlationId()));
     }
 }

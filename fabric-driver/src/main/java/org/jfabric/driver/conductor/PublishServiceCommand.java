@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.PublishServiceDecoder;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.PublishService;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.info.FabricErrno;
@@ -20,17 +21,10 @@ final class PublishServiceCommand extends Command {
     private EndpointResource endpoint;
     private boolean taken;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    PublishServiceCommand(CommandRequest request) {
+    PublishServiceCommand(CommandRequest request, PublishService message) {
         super(request);
-        PublishServiceDecoder decoder = new PublishServiceDecoder().wrap(
-            request.body(), 0, PublishServiceDecoder.BLOCK_LENGTH, PublishServiceDecoder.SCHEMA_VERSION);
-        endpointId = decoder.endpointId();
-        service = decoder.service();
+        endpointId = message.endpointId();
+        service = message.service();
         names = registry().names();
     }
 
@@ -50,8 +44,7 @@ final class PublishServiceCommand extends Command {
                 "Publish first, then close.");
         }
         endpoint.services().add(service);
-        session().proxy().done(correlationId());
-        return Step.ENDED;
+        return answer(new Done(correlationId()));
     }
 
     @Override

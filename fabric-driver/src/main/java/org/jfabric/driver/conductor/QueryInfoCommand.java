@@ -3,8 +3,9 @@ package org.jfabric.driver.conductor;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.InfoCodec;
-import org.jfabric.client.VarDataReader;
-import org.jfabric.codec.control.QueryInfoDecoder;
+import org.jfabric.codec.control.InfoEnd;
+import org.jfabric.codec.control.InfoMatch;
+import org.jfabric.codec.control.QueryInfo;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
@@ -32,48 +33,36 @@ final class QueryInfoCommand extends Command {
     private String socketName;
     private Reason unresolved;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    QueryInfoCommand(CommandRequest request) {
+    QueryInfoCommand(CommandRequest request, QueryInfo message) {
         super(request);
-        QueryInfoDecoder decoder = new QueryInfoDecoder().wrap(
-            request.body(), 0, QueryInfoDecoder.BLOCK_LENGTH, QueryInfoDecoder.SCHEMA_VERSION);
-        flags = decoder.flags();
-        hints = InfoCodec.getFixed(request.body(), QueryInfoDecoder.capsEncodingOffset());
-        VarDataReader texts = request.varData(QueryInfoDecoder.BLOCK_LENGTH);
-        InfoCodec.getTexts(texts, hints);
-        hints.fabricAttr().apiVersion((int) decoder.apiVersionWanted());
-        node = texts.ascii();
-        service = texts.ascii();
+        flags = message.flags();
+        hints = InfoCodec.hints(message);
+        hints.fabricAttr().apiVersion(message.apiVersionWanted());
+        node = message.node();
+        service = message.service();
     }
 
     @Override
     protected Step step(long nowNs) {
         if (!FabricAttr.isOffered(hints.fabricAttr().apiVersion())) {
-            session().proxy().infoEnd(correlationId(), FabricErrno.ENOSYS);
-            return Step.ENDED;
+            return answer(new InfoEnd(correlationId(), FabricErrno.ENOSYS));
         }
         if ((flags & ~KNOWN_FLAGS) != 0) {
-            session().proxy().infoEnd(correlationId(), FabricErrno.EBADFLAGS);
-            return Step.ENDED;
+            return answer(new InfoEnd(correlationId(), FabricErrno.EBADFLAGS));
         }
         if (!asked && isHostAsked()) {
             asked = true;
             background(this::resolve);
             return Step.AGAIN;
         }
-        session().proxy().infoEnd(correlationId(), matches() == 0 ? FabricErrno.ENODATA : 0);
-        return Step.ENDED;
+        return answer(new InfoEnd(correlationId(), matches() == 0 ? FabricErrno.ENODATA : 0));
     }
 
     private int matches() {
         String driver = context().driverName();
         List<LinkProvider> providers = context().providers();
         if ((flags & Flags.PROV_ATTR_ONLY) != 0) {
-            providers.forEach(provider -> session().proxy().infoMatch(correlationId(), identity(provider, driver)));
+            providers.forEach(provider -> send(identity(provider, driver)));
             return providers.size();
         }
         List<Info> wanted = providers.stream().map(this::wanted).toList();
@@ -97,19 +86,29 @@ final class QueryInfoCommand extends Command {
                     if (isSourceNamed(wanted.get(i))) {
                         match.srcAddr(wanted.get(i).srcAddr());
                     }
-                    session().proxy().infoMatch(correlationId(), match);
+                    send(match);
                     matches++;
                 }
             }
             score = best;
         }
         if (isLinkAsked() && providers.stream().noneMatch(provider -> provider.name().equals(hints.linkName()))) {
-            session().proxy().infoVerdict(correlationId(), LinkConfig.absent(hints.linkName()));
+            send(LinkConfig.absent(hints.linkName()));
         }
         for (Verdict verdict : verdicts) {
-            session().proxy().infoVerdict(correlationId(), verdict);
+            send(verdict);
         }
         return matches;
+    }
+
+    private void send(Info match) {
+        session().proxy().send(new InfoMatch(correlationId(), InfoCodec.fields(match), match.srcAddr(),
+            match.destAddr(), match.linkName(), match.fabricAttr().provName(), match.fabricAttr().name(),
+            match.domainAttr().name(), match.epAttr().authKey()));
+    }
+
+    private void send(Verdict verdict) {
+        session().proxy().send(ExplainPathCommand.part(correlationId(), verdict));
     }
 
     private boolean isLinkAsked() {

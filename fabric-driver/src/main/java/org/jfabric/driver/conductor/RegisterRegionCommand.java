@@ -3,7 +3,8 @@ package org.jfabric.driver.conductor;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jfabric.codec.control.RegisterRegionDecoder;
+import org.jfabric.codec.control.RegionReady;
+import org.jfabric.codec.control.RegisterRegion;
 import org.jfabric.driver.resource.ClientMemory;
 import org.jfabric.driver.resource.PersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
@@ -67,21 +68,14 @@ final class RegisterRegionCommand extends Command {
     private RegisteredRegion[] copies;
     private int[] indices;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    RegisterRegionCommand(CommandRequest request) {
+    RegisterRegionCommand(CommandRequest request, RegisterRegion message) {
         super(request);
-        RegisterRegionDecoder decoder = new RegisterRegionDecoder().wrap(
-            request.body(), 0, RegisterRegionDecoder.BLOCK_LENGTH, RegisterRegionDecoder.SCHEMA_VERSION);
-        length = decoder.length();
-        flags = decoder.flags();
-        key = new RegionKey(decoder.domain(), decoder.requestedKey(), decoder.access() & REMOTE_ACCESS);
-        nativeAddress = decoder.nativeAddress();
-        descriptor = decoder.descriptor();
-        place = decoder.place();
+        length = message.length();
+        flags = message.flags();
+        key = new RegionKey(message.domain(), message.requestedKey(), message.access() & REMOTE_ACCESS);
+        nativeAddress = message.nativeAddress();
+        descriptor = message.descriptor();
+        place = message.place();
     }
 
     @Override
@@ -118,8 +112,8 @@ final class RegisterRegionCommand extends Command {
                     indices[0], copies, isPassedRegion() ? null : file);
                 session().regions().put(indices[0], resource);
                 context().counters().add(SystemCounter.REGIONS, 1);
-                session().proxy().regionReady(correlationId(), resource);
-                return Step.ENDED;
+                return answer(new RegionReady(
+                    correlationId(), copies[0].number(), copies[0].generation(), length, indices[0]));
             }
         }
         return Step.AGAIN;

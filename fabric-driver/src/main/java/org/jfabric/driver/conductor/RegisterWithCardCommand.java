@@ -1,7 +1,8 @@
 package org.jfabric.driver.conductor;
 
 import java.util.List;
-import org.jfabric.codec.control.RegisterWithCardDecoder;
+import org.jfabric.codec.control.CardKeyReady;
+import org.jfabric.codec.control.RegisterWithCard;
 import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
@@ -16,9 +17,7 @@ import org.jfabric.info.Info;
 final class RegisterWithCardCommand extends Command {
     private static final long REMOTE_ACCESS = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
 
-    private final int regionIndex;
-    private final long access;
-    private final String linkName;
+    private final RegisterWithCard message;
     private final Info where;
     private boolean isBegun;
     private boolean isAnswered;
@@ -26,30 +25,21 @@ final class RegisterWithCardCommand extends Command {
     private long address;
     private FabricException refusal;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
-    RegisterWithCardCommand(CommandRequest request) {
+    RegisterWithCardCommand(CommandRequest request, RegisterWithCard message) {
         super(request);
-        RegisterWithCardDecoder decoder = new RegisterWithCardDecoder().wrap(
-            request.body(), 0, RegisterWithCardDecoder.BLOCK_LENGTH, RegisterWithCardDecoder.SCHEMA_VERSION);
-        regionIndex = decoder.regionIndex();
-        access = decoder.access();
-        linkName = decoder.linkName();
-        where = new Info().srcAddr(decoder.srcAddr());
-        where.destAddr(decoder.destAddr());
+        this.message = message;
+        where = new Info().srcAddr(message.srcAddr());
+        where.destAddr(message.destAddr());
     }
 
     @Override
     protected Step step(long nowNs) {
         if (!isBegun) {
-            RegionResource region = session().regions().get(regionIndex);
-            if (region == null || access == 0 || (access & ~REMOTE_ACCESS) != 0) {
-                throw new FabricException(FabricErrno.EINVAL, "region " + regionIndex + " is "
+            RegionResource region = session().regions().get(message.regionIndex());
+            if (region == null || message.access() == 0 || (message.access() & ~REMOTE_ACCESS) != 0) {
+                throw new FabricException(FabricErrno.EINVAL, "region " + message.regionIndex() + " is "
                     + (region == null ? "not open" : "open") + ", the rights of peers are "
-                    + Flags.toString(access, Flags.Kind.MR_ACCESS),
+                    + Flags.toString(message.access(), Flags.Kind.MR_ACCESS),
                     "Name an open region, and remote reads, writes or both.");
             }
             isBegun = true;
@@ -63,18 +53,19 @@ final class RegisterWithCardCommand extends Command {
         if (refusal != null) {
             throw refusal;
         }
-        session().proxy().cardKeyReady(correlationId(), key, address);
-        return Step.ENDED;
+        return answer(new CardKeyReady(correlationId(), key, address));
     }
 
     private void expose(RegisteredRegion region) {
         if (region.binding() != null) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
-                "region " + regionIndex + " is bound or not enabled, and a card does not report accesses to it",
+                "region " + message.regionIndex()
+                    + " is bound or not enabled, and a card does not report accesses to it",
                 "Register it without FI_RMA_EVENT.");
         }
-        context().threads().get(0).engine().links(List.of(linkName)).getFirst().expose(region, access,
-            session().progress(0).session().regions().keys(region.key().domain()), where, new Answer());
+        context().threads().get(0).engine().links(List.of(message.linkName())).getFirst().expose(
+            region, message.access(), session().progress(0).session().regions().keys(region.key().domain()), where,
+            new Answer());
     }
 
     private final class Answer implements ExposureHandler {

@@ -1,14 +1,11 @@
 package org.jfabric.driver.conductor;
 
+import org.jfabric.codec.control.Done;
+
 /** Begins the histogram of duty cycles anew, on every progress thread. Owner: conductor. */
 final class ResetCycleTimesCommand extends Command {
     private boolean isReset;
 
-    /**
-     * Decodes the command.
-     *
-     * @param request as it arrived; not kept.
-     */
     ResetCycleTimesCommand(CommandRequest request) {
         super(request);
         session().requireDriversUser("a reset of the driver's cycle times");
@@ -21,7 +18,6 @@ final class ResetCycleTimesCommand extends Command {
             onThreads(thread -> context().threads().get(thread).agent().resetCycleTimes());
             return Step.AGAIN;
         }
-        session().proxy().done(correlationId());
-        return Step.ENDED;
+        return answer(new Done(correlationId()));
     }
 }

@@ -62,6 +62,11 @@ final class WaitResource {
         return token;
     }
 
+    /** The token of an object with a wait resource or, if that is null, without one. */
+    static long token(WaitResource resource) {
+        return resource == null ? NO_CHANNEL : resource.token;
+    }
+
     /** The channel, null if none is attached. */
     ClientSocket channel() {
         return channel;

@@ -1,7 +1,8 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.ControlWorkDecoder;
-import org.jfabric.codec.control.QueueCounterWorkDecoder;
+import org.jfabric.codec.control.ControlWork;
+import org.jfabric.codec.control.Done;
+import org.jfabric.codec.control.QueueCounterWork;
 import org.jfabric.codec.control.WorkAction;
 import org.jfabric.driver.engine.SessionWork;
 import org.jfabric.driver.progress.ProgressClient;
@@ -16,49 +17,36 @@ final class WorkCommands {
     private WorkCommands() {
     }
 
-    static Command queue(CommandRequest request) {
-        QueueCounterWorkDecoder decoder = new QueueCounterWorkDecoder().wrap(
-            request.body(), 0, QueueCounterWorkDecoder.BLOCK_LENGTH, QueueCounterWorkDecoder.SCHEMA_VERSION);
-        long domain = decoder.domain();
-        long workId = decoder.workId();
-        long counterId = decoder.counterId();
-        long threshold = decoder.threshold();
-        long targetId = decoder.targetId();
-        long value = decoder.value();
-        boolean isSet = decoder.isSet() != 0;
+    static Command queue(CommandRequest request, QueueCounterWork message) {
         // each progress thread knows the counters; one of them makes the change
         return new OnThreads(request, null, (work, thread) -> {
             if (thread == 0) {
-                work.queue(domain, workId, counterId, threshold, targetId, value, isSet);
+                work.queue(message.domain(), message.workId(), message.counterId(), message.threshold(),
+                    message.targetId(), message.value(), message.isSet() != 0);
             }
             return true;
         });
     }
 
-    static Command control(CommandRequest request) {
-        ControlWorkDecoder decoder = new ControlWorkDecoder().wrap(
-            request.body(), 0, ControlWorkDecoder.BLOCK_LENGTH, ControlWorkDecoder.SCHEMA_VERSION);
-        long domain = decoder.domain();
-        long workId = decoder.workId();
-        long counterId = decoder.counterId();
-        int action = decoder.actionRaw();
-        if (action == WorkAction.CANCEL.value()) {
-            return new OnThreads(request, new FabricException(FabricErrno.ENOENT, "work " + workId + " does not wait",
-                "It has started or ended, or was never queued."), (work, thread) -> work.cancel(workId));
+    static Command control(CommandRequest request, ControlWork message) {
+        if (message.action() == WorkAction.CANCEL.value()) {
+            return new OnThreads(request, new FabricException(FabricErrno.ENOENT,
+                "work " + message.workId() + " does not wait", "It has started or ended, or was never queued."),
+                (work, thread) -> work.cancel(message.workId()));
         }
-        if (action == WorkAction.FLUSH.value()) {
+        if (message.action() == WorkAction.FLUSH.value()) {
             return new OnThreads(request, null, (work, thread) -> {
-                work.flush(domain, counterId);
+                work.flush(message.domain(), message.counterId());
                 return true;
             });
         }
-        if (action == WorkAction.REQUIRE_UNUSED.value()) {
+        if (message.action() == WorkAction.REQUIRE_UNUSED.value()) {
             return new OnThreads(request, null, (work, thread) -> {
-                work.requireUnused(counterId);
+                work.requireUnused(message.counterId());
                 return true;
             });
         }
-        throw new FabricException(FabricErrno.EINVAL, "action " + action + " on deferred work is not known",
+        throw new FabricException(FabricErrno.EINVAL, "action " + message.action() + " on deferred work is not known",
             "Known are 1 to 3: cancel, flush, ask whether a counter is unused.");
     }
 
@@ -101,8 +89,7 @@ final class WorkCommands {
             if (!any && otherwise != null) {
                 throw otherwise;
             }
-            session().proxy().done(correlationId());
-            return Step.ENDED;
+            return answer(new Done(correlationId()));
         }
     }
 }

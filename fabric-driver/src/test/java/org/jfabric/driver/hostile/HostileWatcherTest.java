@@ -14,11 +14,12 @@ import java.util.concurrent.TimeUnit;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
-import org.jfabric.client.DriverEvent;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.DriverUser;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
+import org.jfabric.codec.control.OpenView;
+import org.jfabric.codec.control.ViewReady;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.NoEvents;
 import org.jfabric.info.FabricException;
@@ -99,7 +100,7 @@ class HostileWatcherTest {
         try (DriverProcess driver = start(mode);
             Bystanders bystanders = new Bystanders("loopback", directory, directory);
             Watcher watcher = new Watcher(directory)) {
-            DriverEvent.ViewReady view = watcher.conductor.commands().openView(0);
+            ViewReady view = openView(watcher, 0);
             Path file = directory.resolve(FileType.VIEW.fileName(view.fileNumber()));
             try (RandomAccessFile cut = new RandomAccessFile(file.toFile(), "rw")) {
                 cut.setLength(0);
@@ -119,7 +120,7 @@ class HostileWatcherTest {
         try (DriverProcess driver = start(mode);
             Bystanders bystanders = new Bystanders("loopback", directory, directory);
             Watcher watcher = new Watcher(directory)) {
-            DriverEvent.ViewReady view = watcher.conductor.commands().openView(Long.MIN_VALUE);
+            ViewReady view = openView(watcher, Long.MIN_VALUE);
             byte[] garbage = new byte[ViewDescriptor.FILE_LENGTH];
             Arrays.fill(garbage, (byte) 0xFF);
             try (RandomAccessFile file = new RandomAccessFile(
@@ -144,7 +145,7 @@ class HostileWatcherTest {
             Bystanders bystanders = new Bystanders("loopback", directory, directory)) {
             try (Watcher watcher = new Watcher(directory)) {
                 for (int i = 0; i < 200; i++) {
-                    assertTrue(watcher.conductor.commands().openView(0).viewId() != 0);
+                    assertTrue(openView(watcher, 0).viewId() != 0);
                 }
                 bystanders.assertGoOn(200);
                 assertCanBeWatched();
@@ -153,5 +154,9 @@ class HostileWatcherTest {
             bystanders.assertGoOn(100);
             assertTrue(driver.process().isAlive(), driver::output);
         }
+    }
+
+    private static ViewReady openView(Watcher watcher, long after) {
+        return watcher.conductor.commands().call("a snapshot of queues", new OpenView(after));
     }
 }

@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.EnableEndpointEncoder;
+import org.jfabric.codec.control.InfoFieldsEncoder;
 import org.jfabric.codec.control.OpenCompletionQueueEncoder;
 import org.jfabric.codec.control.RegisterRegionEncoder;
 import org.jfabric.codec.control.WaitObj;
@@ -109,8 +110,10 @@ final class CommandMutations {
             case OpenCompletionQueueEncoder.TEMPLATE_ID ->
                 bound(buffer, OpenCompletionQueueEncoder.sizeEncodingOffset(), MOST_ENTRIES);
             case EnableEndpointEncoder.TEMPLATE_ID -> {
-                bound(buffer, EnableEndpointEncoder.txSizeEncodingOffset(), MOST_ENTRIES);
-                bound(buffer, EnableEndpointEncoder.rxSizeEncodingOffset(), MOST_ENTRIES);
+                bound(buffer, EnableEndpointEncoder.infoEncodingOffset() + InfoFieldsEncoder.txSizeEncodingOffset(),
+                    MOST_ENTRIES);
+                bound(buffer, EnableEndpointEncoder.infoEncodingOffset() + InfoFieldsEncoder.rxSizeEncodingOffset(),
+                    MOST_ENTRIES);
             }
             default -> {
                 return;

@@ -3,7 +3,7 @@ package org.jfabric.driver.link.shm;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 import org.agrona.DirectBuffer;
-import org.jfabric.client.VarDataReader;
+import org.jfabric.client.FieldReader;
 import org.jfabric.codec.wire.GroupEndDecoder;
 import org.jfabric.codec.wire.GroupEndEncoder;
 import org.jfabric.codec.wire.GroupJoinDecoder;
@@ -166,7 +166,7 @@ final class ShmGroupFrames {
     private void takeJoin(DirectBuffer ring, int block, int end) {
         int join = new GroupJoinDecoder().wrap(
             ring, block, GroupJoinDecoder.BLOCK_LENGTH, GroupJoinDecoder.SCHEMA_VERSION).join();
-        VarDataReader texts = new VarDataReader(ring, block + GroupJoinDecoder.BLOCK_LENGTH, end);
+        FieldReader texts = new FieldReader(ring, block + GroupJoinDecoder.BLOCK_LENGTH, end);
         String source = texts.ascii();
         String name = texts.ascii();
         answer(join, source, name, texts.bytes());
@@ -183,7 +183,7 @@ final class ShmGroupFrames {
         long ringLength = joined.ringLength();
         long position = joined.position();
         long sequence = joined.sequence();
-        String writer = new VarDataReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii();
+        String writer = new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii();
         ShmGroupJoin pending = groups.pending(join, connection);
         if (pending == null || pending.isAnswered()) {
             if (errno == 0) {

@@ -4,7 +4,7 @@ import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 import org.agrona.DirectBuffer;
 import org.agrona.collections.Int2ObjectHashMap;
-import org.jfabric.client.VarDataReader;
+import org.jfabric.client.FieldReader;
 import org.jfabric.codec.wire.ConnectAnswerDecoder;
 import org.jfabric.codec.wire.ConnectAnswerEncoder;
 import org.jfabric.codec.wire.ConnectDecoder;
@@ -276,7 +276,7 @@ final class ShmRequests {
         int source = connect.source();
         int shortSource = ShmFrameReader.shortNumber(connect.shortChannel());
         int grant = (int) connect.grant();
-        VarDataReader texts = new VarDataReader(ring, block + ConnectDecoder.BLOCK_LENGTH, end);
+        FieldReader texts = new FieldReader(ring, block + ConnectDecoder.BLOCK_LENGTH, end);
         String sourceName;
         String destName;
         byte[] authKey;
@@ -302,7 +302,7 @@ final class ShmRequests {
         int errno = answer.errno();
         byte[] cmData;
         try {
-            cmData = new VarDataReader(ring, block + ConnectAnswerDecoder.BLOCK_LENGTH, end).bytes();
+            cmData = new FieldReader(ring, block + ConnectAnswerDecoder.BLOCK_LENGTH, end).bytes();
         } catch (FabricException e) {
             return cutOff(ShmFrameReader.CONNECT_ANSWER, end - block);
         }
