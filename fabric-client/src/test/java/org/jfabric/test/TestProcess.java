@@ -3,9 +3,12 @@ package org.jfabric.test;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A process that a test started: all that it says is read at once and kept, errors too, so that it never waits for the
@@ -146,9 +149,28 @@ public final class TestProcess implements AutoCloseable {
         ended();
     }
 
-    /** Sends a signal of that name, such as STOP. */
+    /** Sends a signal of that name; behind STOP the process runs no more. */
     public static void signal(Process target, String name) {
         run("/bin/kill", '-' + name, Long.toString(target.pid())).succeeded();
+        if (name.equals("STOP")) {
+            // on a busy machine its threads run on for a while
+            Deadline.awaitParked("process " + target.pid() + " stops", () -> !runs(target.pid()));
+        }
+    }
+
+    private static boolean runs(long pid) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            for (Path thread : threads.toList()) {
+                String stat = Files.readString(thread.resolve("stat"));
+                if ("RSD".indexOf(stat.charAt(stat.lastIndexOf(')') + 2)) >= 0) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (IOException ended) {
+            // of a thread alone, or of all
+            return Files.exists(Path.of("/proc", Long.toString(pid)));
+        }
     }
 
     public Process process() {
