@@ -12,9 +12,11 @@ import org.agrona.concurrent.EpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.driver.config.CncConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EffectiveValue;
 import org.jfabric.driver.config.Origin;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.FaultPoint;
@@ -73,9 +75,9 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         this.overflow = overflow;
         this.environment = environment;
         this.clock = environment::currentTimeMillis;
-        int valuesLength = config.cnc().countersLengthBytes();
+        int valuesLength = config.get(CncConfig.COUNTERS_LENGTH_BYTES);
         int metadataLength = valuesLength * CncDescriptor.METADATA_TO_VALUES_RATIO;
-        int errorLength = config.cnc().errorLogLengthBytes();
+        int errorLength = config.get(CncConfig.ERROR_LOG_LENGTH_BYTES);
         int length = CncDescriptor.fileLength(valuesLength, errorLength);
         file = environment.createFile(directory.fd(), CncDescriptor.FILE_NAME, length);
         fd = Libc.openat(directory.fd(), CncDescriptor.FILE_NAME,
@@ -86,7 +88,7 @@ final class CncFile implements ErrorHandler, AutoCloseable {
         }
         UnsafeBuffer header = file.buffer(0, CncDescriptor.METADATA_OFFSET);
         header.putLong(FileHeaderDescriptor.PARAMETER_1_OFFSET, clock.time(), LITTLE_ENDIAN);
-        header.putInt(CncDescriptor.MAY_PARK_OFFSET, mayPark(config.threading().mode()), LITTLE_ENDIAN);
+        header.putInt(CncDescriptor.MAY_PARK_OFFSET, mayPark(config.get(ThreadingConfig.MODE)), LITTLE_ENDIAN);
         header.putLong(CncDescriptor.PID_OFFSET, ProcessHandle.current().pid(), LITTLE_ENDIAN);
         header.putInt(CncDescriptor.METADATA_LENGTH_OFFSET, metadataLength, LITTLE_ENDIAN);
         header.putInt(CncDescriptor.VALUES_LENGTH_OFFSET, valuesLength, LITTLE_ENDIAN);

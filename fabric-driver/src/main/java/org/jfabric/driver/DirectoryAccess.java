@@ -2,6 +2,7 @@ package org.jfabric.driver;
 
 import java.nio.file.Path;
 import org.jfabric.driver.config.DirectoryConfig;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.ffi.Accounts;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
@@ -35,12 +36,13 @@ record DirectoryAccess(long gid) {
      *
      * @throws FabricException {@code FI_EINVAL} if there is no such group.
      */
-    static DirectoryAccess of(DirectoryConfig config) {
-        if (config.usersGroup() == null) {
+    static DirectoryAccess of(DriverConfig config) {
+        String group = config.get(DirectoryConfig.USERS_GROUP);
+        if (group.equals(DirectoryConfig.NO_GROUP)) {
             return OWNER;
         }
         try {
-            return new DirectoryAccess(Accounts.groupId(config.usersGroup()));
+            return new DirectoryAccess(Accounts.groupId(group));
         } catch (NativeCallException unknown) {
             throw new FabricException(FabricErrno.EINVAL, DirectoryConfig.USERS_GROUP.name() + ": "
                 + unknown.getMessage(), "Name a group of this system (getent group), or give its number.", unknown);

@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
 import org.agrona.DirectBuffer;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.conductor.ServiceNames;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.ffi.FileStatus;
@@ -94,14 +95,14 @@ public final class DriverDirectory implements AutoCloseable {
      *     {@code FI_ENOSPC} if there is too little room.
      */
     public static DriverDirectory open(DriverConfig config) {
-        Path path = config.directory().path();
-        DirectoryAccess access = DirectoryAccess.of(config.directory());
+        Path path = config.directory();
+        DirectoryAccess access = DirectoryAccess.of(config);
         int fd = -1;
         int lockFd = -1;
         boolean done = false;
         try {
             // checked without following links, and opened relative to the directory above that was checked
-            Path base = config.directory().base();
+            Path base = config.get(DirectoryConfig.BASE);
             int baseFd = openDirectory(Libc.AT_FDCWD, base, base.toString(), access);
             try {
                 requireOwner(base, FileStatus.of(baseFd));

@@ -13,6 +13,8 @@ import org.jfabric.driver.conductor.Drain;
 import org.jfabric.driver.conductor.DriverConductor;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
+import org.jfabric.driver.config.MetricsConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EngineCounters;
@@ -106,7 +108,7 @@ final class DriverWiring implements AutoCloseable {
         Environment environment) {
         this.config = config;
         this.environment = environment;
-        ThreadingMode mode = config.threading().mode();
+        ThreadingMode mode = config.get(ThreadingConfig.MODE);
         directory = DriverDirectory.open(config);
         Undo undo = new Undo();
         undo.push(directory);
@@ -130,7 +132,7 @@ final class DriverWiring implements AutoCloseable {
             undo.push(resource);
             conductorInbox = new Inbox();
             sleepers = mode != ThreadingMode.INVOKER ? null : new Sleepers(
-                cnc.address(), watcher, config.threading().parkTimeoutNs(), this::onFirstSleeper);
+                cnc.address(), watcher, config.get(ThreadingConfig.PARK_TIMEOUT_NS), this::onFirstSleeper);
             conductorInbox.waker(sleepers == null ? watcher::wake : sleepers::wake);
             resource.sleepers(sleepers);
             files = new SharedFiles(directory.fd(), owner, cnc.counters(), environment);
@@ -159,7 +161,7 @@ final class DriverWiring implements AutoCloseable {
 
     private CycleClock newClock() {
         // a thread of the driver that sleeps is woken by what arrives
-        return new CycleClock(environment, Math.max(LONGEST_WAIT_NS, config.threading().parkTimeoutNs()));
+        return new CycleClock(environment, Math.max(LONGEST_WAIT_NS, config.get(ThreadingConfig.PARK_TIMEOUT_NS)));
     }
 
     /** After a failed access: the driver's own files. */
@@ -201,7 +203,7 @@ final class DriverWiring implements AutoCloseable {
      */
     int onEachThread(Runnable task) {
         conductorInbox.post(task);
-        if (config.threading().mode() != ThreadingMode.DEDICATED) {
+        if (config.get(ThreadingConfig.MODE) != ThreadingMode.DEDICATED) {
             return 1;
         }
         threads.forEach(thread -> thread.proxy().inbox().post(task));
@@ -408,7 +410,7 @@ final class DriverWiring implements AutoCloseable {
     }
 
     private MetricsServer openMetrics() {
-        int port = config.metrics().port();
+        int port = config.get(MetricsConfig.PORT);
         return port < 0 ? null : MetricsServer.open(port, cnc.countersReader());
     }
 
@@ -423,17 +425,17 @@ final class DriverWiring implements AutoCloseable {
         List<LinkProvider> providers, SharedFiles files, FaultInspector faults, Undo undo) {
         List<List<PeerAcceptor>> acceptors = new ArrayList<>();
         ConcurrentMap<String, Integer> threadsByAddress = new ConcurrentHashMap<>();
-        for (int i = 0; i < config.threading().progressThreads(); i++) {
-            Inbox inbox = config.threading().mode() == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
+        for (int i = 0; i < config.get(ThreadingConfig.PROGRESS_THREADS); i++) {
+            Inbox inbox = config.get(ThreadingConfig.MODE) == ThreadingMode.DEDICATED ? new Inbox() : conductorInbox;
             CycleClock threadClock = i == 0 ? clock : newClock();
             AgentLog threadLog = logs.agent("progress-" + i, true);
             DriverLinkServices services = new DriverLinkServices(
                 directory.path(), files, resource, watcher, inbox, threadClock, cnc.countersManager(), threadLog);
-            if (config.threading().progressThreads() > 1) {
+            if (config.get(ThreadingConfig.PROGRESS_THREADS) > 1) {
                 services.onThread(i, threadsByAddress);
             }
             services.measure(StageTimes.open(
-                config.metrics().stageSampling(), services.engineCounters(config.metrics())::open));
+                config.get(MetricsConfig.STAGE_SAMPLING), services.engineCounters(config)::open));
             List<Link> links = open(providers, services, undo);
             acceptors.add(links.stream().map(Link::acceptor).filter(Objects::nonNull).toList());
             threads.add(thread(i, links, services, threadLog, inbox, threadClock, faults));
@@ -450,7 +452,7 @@ final class DriverWiring implements AutoCloseable {
             Link link = provider.open(services, config);
             undo.push(link::close);
             links.add(link);
-            if (provider.staysInDriver() && config.threading().progressThreads() > 1) {
+            if (provider.staysInDriver() && config.get(ThreadingConfig.PROGRESS_THREADS) > 1) {
                 Link between = LinkProviders.openBetweenThreads(services, config, provider.name());
                 undo.push(between::close);
                 links.add(between);
@@ -462,25 +464,26 @@ final class DriverWiring implements AutoCloseable {
     private ProgressThread thread(
         int index, List<Link> links, DriverLinkServices services, AgentLog threadLog, Inbox inbox,
         CycleClock threadClock, FaultInspector faults) {
-        EngineCounters counters = services.engineCounters(config.metrics());
-        Engine engine = new Engine(engineSettings(config.engine()), links, threadLog, counters, threadClock);
-        engine.numberRequests(index, config.threading().progressThreads());
+        EngineCounters counters = services.engineCounters(config);
+        Engine engine = new Engine(engineSettings(config), links, threadLog, counters, threadClock);
+        engine.numberRequests(index, config.get(ThreadingConfig.PROGRESS_THREADS));
         ProgressAgent agent = progress(index, engine, inbox, threadClock, faults);
         agent.measure(
-            new CycleTimes(counters, cnc.counters(), config.metrics().slowCycleNs(), threadLog), services.stages());
-        if (config.threading().progressThreads() > 1) {
+            new CycleTimes(counters, cnc.counters(), config.get(MetricsConfig.SLOW_CYCLE_NS), threadLog),
+            services.stages());
+        if (config.get(ThreadingConfig.PROGRESS_THREADS) > 1) {
             agent.countRequestsAt(services.counterAddress(index == 0 ? "requests (progress thread 0)" : "requests"));
         }
         return new ProgressThread(index, engine, agent,
-            new ProgressProxy(inbox, conductorInbox, config.threading().mode() != ThreadingMode.DEDICATED));
+            new ProgressProxy(inbox, conductorInbox, config.get(ThreadingConfig.MODE) != ThreadingMode.DEDICATED));
     }
 
     private ProgressAgent progress(
         int index, Engine engine, Inbox inbox, CycleClock threadClock, FaultInspector faults) {
         QueuePoller poller = new QueuePoller(
-            config.engine().queuePollBatch(), config.engine().coldRotationCycles());
-        ThreadingMode mode = config.threading().mode();
-        int cpu = mode == ThreadingMode.INVOKER ? -1 : config.threading().progressCpu();
+            config.get(EngineConfig.QUEUE_POLL_BATCH), config.get(EngineConfig.COLD_ROTATION_CYCLES));
+        ThreadingMode mode = config.get(ThreadingConfig.MODE);
+        int cpu = mode == ThreadingMode.INVOKER ? -1 : config.get(ThreadingConfig.PROGRESS_CPU);
         ProgressAgent agent = new ProgressAgent(
             engine, poller, faults, inbox, threadClock, cnc.counters(), index == 0 ? cnc.address() : 0,
             cpu < 0 ? cpu : cpu + index);
@@ -505,22 +508,23 @@ final class DriverWiring implements AutoCloseable {
 
     private ConductorSettings conductorSettings(ThreadingMode mode) {
         return switch (mode) {
-            case DEDICATED -> new ConductorSettings(true, -1, config.threading().conductorCpu());
+            case DEDICATED -> new ConductorSettings(true, -1, config.get(ThreadingConfig.CONDUCTOR_CPU));
             case SHARED -> new ConductorSettings(false, BUSY_POLL_INTERVAL_NS, -1);
             case INVOKER -> new ConductorSettings(false, -1, -1);
         };
     }
 
-    private static EngineSettings engineSettings(EngineConfig config) {
-        if (config.unexpectedBudgetBytes() > Integer.MAX_VALUE) {
+    private static EngineSettings engineSettings(DriverConfig config) {
+        long budgetBytes = config.get(EngineConfig.UNEXPECTED_BUDGET_BYTES);
+        if (budgetBytes > Integer.MAX_VALUE) {
             throw new FabricException(FabricErrno.EINVAL,
-                EngineConfig.UNEXPECTED_BUDGET_BYTES.name() + " is " + config.unexpectedBudgetBytes()
+                EngineConfig.UNEXPECTED_BUDGET_BYTES.name() + " is " + budgetBytes
                     + " bytes, one endpoint can hold at most " + Integer.MAX_VALUE, "Lower it.");
         }
         return new EngineSettings(
-            (int) config.unexpectedBudgetBytes(),
-            (int) config.creditWindowBytes(),
-            config.announcementLimit(),
+            (int) budgetBytes,
+            Math.toIntExact(config.get(EngineConfig.CREDIT_WINDOW_BYTES)),
+            config.get(EngineConfig.ANNOUNCEMENT_LIMIT),
             SEGMENT_BURST);
     }
 

@@ -11,6 +11,7 @@ import org.jfabric.client.EmbeddedDriver;
 import org.jfabric.client.LocalDrivers;
 import org.jfabric.driver.conductor.ConductorIdleStrategy;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.LinkProvider;
@@ -50,14 +51,14 @@ public final class FabricDriver implements AutoCloseable {
         DriverConfig config, List<LinkProvider> providers, boolean isDaemon, Environment environment) {
         this.config = config;
         this.wiring = new DriverWiring(config, System.err, providers, isDaemon, environment);
-        ThreadingConfig threading = config.threading();
-        switch (threading.mode()) {
+        long parkTimeoutNs = config.get(ThreadingConfig.PARK_TIMEOUT_NS);
+        switch (config.get(ThreadingConfig.MODE)) {
             case DEDICATED -> {
                 progressRunners = wiring.progressAgents().stream().map(agent -> new AgentRunner(
                     BusySpinIdleStrategy.INSTANCE, wiring.log(), null, agent)).toList();
                 conductorRunner = new AgentRunner(
                     new ConductorIdleStrategy(
-                        wiring.conductor(), wiring.watcher(), wiring.conductorInbox(), threading.parkTimeoutNs()),
+                        wiring.conductor(), wiring.watcher(), wiring.conductorInbox(), parkTimeoutNs),
                     wiring.log(), null, wiring.conductor());
                 invoked = null;
             }
@@ -65,7 +66,7 @@ public final class FabricDriver implements AutoCloseable {
                 progressRunners = List.of(new AgentRunner(
                     new ParkingIdleStrategy(
                         wiring.progress(), wiring.watcher(), wiring.conductorInbox(), wiring.counters(),
-                        wiring.clock(), wiring.cncAddress(), threading.idleSpinNs(), threading.parkTimeoutNs()),
+                        wiring.clock(), wiring.cncAddress(), config.get(ThreadingConfig.IDLE_SPIN_NS), parkTimeoutNs),
                     wiring.log(), null, new SharedAgent(wiring)));
                 conductorRunner = null;
                 invoked = null;
@@ -88,7 +89,7 @@ public final class FabricDriver implements AutoCloseable {
      * @throws IllegalStateException naming the flags that the java command lacks.
      */
     public static FabricDriver launchEmbedded(DriverConfig config) {
-        return launchEmbedded(config, LinkProviders.enabled(config.link()));
+        return launchEmbedded(config, LinkProviders.enabled(config));
     }
 
     /** Launches a driver with the given links, the preferred one first. */
@@ -128,12 +129,12 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     private static FabricDriver launchWithThreads(DriverConfig config, boolean isDaemon) {
-        if (config.threading().mode().isManualProgress()) {
+        if (config.get(ThreadingConfig.MODE).isManualProgress()) {
             throw new FabricException(FabricErrno.EINVAL,
                 "threading mode INVOKER of a driver without an application that runs its cycles",
                 "Use DEDICATED or SHARED, or launchEmbedded.");
         }
-        return launch(config, LinkProviders.enabled(config.link()), isDaemon, Environment.SYSTEM);
+        return launch(config, LinkProviders.enabled(config), isDaemon, Environment.SYSTEM);
     }
 
     /**
@@ -205,7 +206,7 @@ public final class FabricDriver implements AutoCloseable {
     public EmbeddedDriver embedded() {
         if (invoked == null) {
             throw new FabricException(FabricErrno.EOPBADSTATE,
-                "threading mode " + config.threading().mode() + " runs the cycles itself",
+                "threading mode " + config.get(ThreadingConfig.MODE) + " runs the cycles itself",
                 "Connect by the directory, or use INVOKER.");
         }
         return invoked;
@@ -254,8 +255,8 @@ public final class FabricDriver implements AutoCloseable {
      */
     public String warning() {
         double cores = CpuQuota.availableCores();
-        int threads = config.threading().progressThreads();
-        if (config.threading().mode() != ThreadingMode.DEDICATED || cores > 1 && cores >= threads) {
+        int threads = config.get(ThreadingConfig.PROGRESS_THREADS);
+        if (config.get(ThreadingConfig.MODE) != ThreadingMode.DEDICATED || cores > 1 && cores >= threads) {
             return null;
         }
         return (threads == 1 ? "the progress thread of mode DEDICATED spins" : threads
@@ -313,7 +314,7 @@ public final class FabricDriver implements AutoCloseable {
             AgentRunner.startOnThread(conductorRunner);
         }
         wiring.log().driver(EventKind.DRIVER_READY, directory() + ", process " + ProcessHandle.current().pid()
-            + ", threading mode " + config.threading().mode() + ", links " + config.link().enabled());
+            + ", threading mode " + config.get(ThreadingConfig.MODE) + ", links " + config.get(LinkConfig.ENABLED));
     }
 
     /** For the daemon. */

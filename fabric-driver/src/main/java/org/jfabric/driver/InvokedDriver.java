@@ -10,6 +10,8 @@ import org.jfabric.client.UseLock;
 import org.jfabric.driver.conductor.ClientSession;
 import org.jfabric.driver.conductor.EndpointResource;
 import org.jfabric.driver.conductor.OpenedClient;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.progress.ProgressAgent;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.info.FabricErrno;
@@ -55,7 +57,7 @@ final class InvokedDriver extends EmbeddedDriver {
         if (answer.errno != 0) {
             throw new FabricException(answer.errno, answer.reason);
         }
-        int ringLength = Math.toIntExact(wiring.config().queue().ctlRingBytes());
+        int ringLength = wiring.config().get(QueueConfig.CTL_RING_BYTES);
         return new Attachment(
             wiring.directory().path(),
             wiring.driverName(),
@@ -64,8 +66,8 @@ final class InvokedDriver extends EmbeddedDriver {
             answer.session.controlFile().number(),
             ringLength,
             ringLength,
-            wiring.config().queue().bufferedLimitBytes(),
-            wiring.config().queue().maxBufferedLimitBytes(),
+            wiring.config().get(QueueConfig.BUFFERED_LIMIT_BYTES),
+            Sizing.maxBufferedLimitBytes(wiring.config()),
             wiring.conductor().cmDataBytes());
     }
 

@@ -41,23 +41,26 @@ final class LinkProviders {
     /**
      * The providers of the links to be opened.
      *
-     * @param config the enabled links.
+     * @param config with the enabled links.
      * @return the preferred one first, and the choice among them last; only the pinned one if one is pinned.
      * @throws FabricException {@code FI_ENODEV} if an enabled link does not exist.
      */
-    static List<LinkProvider> enabled(LinkConfig config) {
+    static List<LinkProvider> enabled(DriverConfig config) {
         List<String> names = ALL.stream().map(LinkProvider::name).toList();
-        List<String> missing = config.missingFrom(names);
+        List<String> chosen = config.get(LinkConfig.ENABLED);
+        List<String> missing = chosen.stream().filter(name -> !names.contains(name)).toList();
         if (!missing.isEmpty()) {
             throw new FabricException(FabricErrno.ENODEV,
                 "links " + missing + " in jfabric.link.enabled do not exist, this driver has " + names,
                 "Correct the names, or take them out.");
         }
+        String pin = config.get(LinkConfig.PIN);
+        boolean isPinned = !pin.equals(LinkConfig.PIN_NONE);
         List<LinkProvider> enabled = new ArrayList<>();
-        for (String name : config.isPinned() ? List.of(config.pin()) : config.enabled()) {
+        for (String name : isPinned ? List.of(pin) : chosen) {
             ALL.stream().filter(provider -> provider.name().equals(name)).forEach(enabled::add);
         }
-        if (!config.isPinned()) {
+        if (!isPinned) {
             enabled.add(new BestLinkProvider(enabled));
         }
         return enabled;

@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.DriverDirectory.Cleaned;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
@@ -51,7 +52,7 @@ final class CleanCommand implements Callable<Integer> {
     public Integer call() {
         NativeAccess.check();
         PrintWriter out = spec.commandLine().getOut();
-        Path base = DriverConfig.builder().host().build().directory().base();
+        Path base = DriverConfig.builder().host().build().get(DirectoryConfig.BASE);
         List<Path> folders = directory.isGiven() ? List.of(directory.path()) : folders(base);
         if (folders.isEmpty()) {
             out.println("there are no folders in " + base);

@@ -34,7 +34,7 @@ public final class DirectoryOption {
      * folders in the one that the default directory lies in, in the order of their names.
      */
     public static List<Path> all() {
-        return CleanCommand.folders(DriverConfig.builder().host().build().directory().base());
+        return CleanCommand.folders(DriverConfig.builder().host().build().get(DirectoryConfig.BASE));
     }
 
     /** The directory to use, absolute path. */
@@ -42,10 +42,10 @@ public final class DirectoryOption {
         if (directory != null) {
             return of(directory);
         }
-        DirectoryConfig configured = DriverConfig.builder().host().build().directory();
+        DriverConfig configured = DriverConfig.builder().host().build();
         // the default is that of the driver's user, which may be another one for a client
-        return configured.base().equals(DefaultDirectory.base())
-            ? new FabricConfig().driverName(configured.name()).directory() : configured.path();
+        return configured.get(DirectoryConfig.BASE).equals(DefaultDirectory.base())
+            ? new FabricConfig().driverName(configured.get(DirectoryConfig.NAME)).directory() : configured.directory();
     }
 
     /** Completes a directory that the user gave, absolute path. */

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jfabric.driver.DriverDirectory;
 import org.jfabric.driver.DriverDirectory.Cleaned;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.ffi.Libc;
@@ -86,17 +87,17 @@ final class DoctorCommand implements ToolCommand {
             problem = ex.getMessage();
             config = DriverConfig.defaults();
         }
-        Path directory = config.directory().path();
+        Path directory = config.directory();
         List<Verdict> verdicts = List.of();
         String linksProblem = null;
         try {
-            DriverConfig.Builder fresh = DriverConfig.builder().set(LinkConfig.ENABLED, config.link().enabled());
+            DriverConfig.Builder fresh = DriverConfig.builder().set(LinkConfig.ENABLED, config.get(LinkConfig.ENABLED));
             verdicts = LinkQuery.ask(directory, false, new Info(), fresh, spec.commandLine().getErr()).verdicts();
         } catch (FabricException | NativeCallException | ToolException ex) {
             linksProblem = ex.getMessage();
         }
         return new Host(Path.of("/"), config, problem, Libc.geteuid(), driverPid(directory), freeBytes(directory),
-            leftovers(config.directory().base()), Runtime.version().feature(), verdicts, linksProblem);
+            leftovers(config.get(DirectoryConfig.BASE)), Runtime.version().feature(), verdicts, linksProblem);
     }
 
     private static long driverPid(Path directory) {

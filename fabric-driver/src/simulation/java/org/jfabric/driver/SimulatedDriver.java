@@ -5,6 +5,7 @@ import java.util.List;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.SimulatedEngine;
 import org.jfabric.driver.link.LinkProvider;
@@ -32,7 +33,7 @@ public final class SimulatedDriver {
     public static SimulatedDriver launch(
         DriverConfig config, Environment environment, SimulatedNetwork network, SimulatedDatagrams datagrams) {
         List<LinkProvider> providers = new ArrayList<>();
-        for (LinkProvider provider : LinkProviders.enabled(config.link())) {
+        for (LinkProvider provider : LinkProviders.enabled(config)) {
             providers.add(switch (provider.name()) {
                 case TcpLinkProvider.NAME -> network.provider();
                 case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
@@ -68,7 +69,7 @@ public final class SimulatedDriver {
     public List<String> check(boolean isAtRest) {
         List<String> wrong = new ArrayList<>();
         for (EngineSession session : driver.wiring().progress().sessions()) {
-            wrong.addAll(SimulatedEngine.check(session, driver.config().engine().unexpectedBudgetBytes()));
+            wrong.addAll(SimulatedEngine.check(session, driver.config().get(EngineConfig.UNEXPECTED_BUDGET_BYTES)));
             if (isAtRest) {
                 wrong.addAll(SimulatedEngine.checkAtRest(session));
             }

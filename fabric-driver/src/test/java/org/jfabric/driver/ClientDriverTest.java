@@ -32,6 +32,7 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.MemorySlice;
 import org.jfabric.WaitSet;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
@@ -331,7 +332,7 @@ class ClientDriverTest {
     }
 
     private static Fabric connect(FabricDriver driver, FabricConfig config) {
-        if (driver.config().threading().mode() == ThreadingMode.INVOKER) {
+        if (driver.config().get(ThreadingConfig.MODE) == ThreadingMode.INVOKER) {
             return Fabric.embedded(driver.embedded(), config);
         }
         return Fabric.connect(config.directory(driver.directory()));

@@ -63,7 +63,7 @@ class ClientIsolationTest {
     }
 
     private DriverWiring launch(DriverConfig config) {
-        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config.link()), false,
+        DriverWiring wiring = new DriverWiring(config, System.err, LinkProviders.enabled(config), false,
             Environment.SYSTEM);
         opened.push(wiring);
         wiring.resource().start();

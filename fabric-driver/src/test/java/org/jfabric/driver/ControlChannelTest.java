@@ -26,6 +26,7 @@ import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.ffi.Libc;
@@ -80,7 +81,7 @@ class ControlChannelTest {
     @ParameterizedTest
     @EnumSource(ThreadingMode.class)
     void shouldDeliverTheEventsThatFoundNoRoomWithoutAFurtherCommand(ThreadingMode mode) {
-        launch(builder(mode).set(QueueConfig.CTL_RING_BYTES, 16L << 10));
+        launch(builder(mode).set(QueueConfig.CTL_RING_BYTES, 16 << 10));
         ControlClient client = client();
         int commands = 200;
 
@@ -244,7 +245,7 @@ class ControlChannelTest {
     }
 
     private void idle() {
-        if (driver.config().threading().mode() == ThreadingMode.INVOKER) {
+        if (driver.config().get(ThreadingConfig.MODE) == ThreadingMode.INVOKER) {
             driver.cycle();
         }
     }

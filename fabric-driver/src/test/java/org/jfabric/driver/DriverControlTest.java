@@ -22,6 +22,7 @@ import org.jfabric.codec.control.DoneDecoder;
 import org.jfabric.codec.control.InfoFieldsEncoder;
 import org.jfabric.codec.control.PublishServiceEncoder;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.ffi.Libc;
@@ -525,7 +526,7 @@ class DriverControlTest {
     }
 
     private void idle() {
-        if (driver.config().threading().mode() == ThreadingMode.INVOKER) {
+        if (driver.config().get(ThreadingConfig.MODE) == ThreadingMode.INVOKER) {
             driver.cycle();
         }
     }

@@ -12,8 +12,8 @@ import org.jfabric.info.FabricException;
 import org.junit.jupiter.api.Test;
 
 class LinkProvidersTest {
-    private static LinkConfig enabled(List<String> names) {
-        return DriverConfig.builder().set(LinkConfig.ENABLED, names).build().link();
+    private static DriverConfig enabled(List<String> names) {
+        return DriverConfig.builder().set(LinkConfig.ENABLED, names).build();
     }
 
     @Test

@@ -19,7 +19,7 @@ class ProtectionTest {
     private static final String ALL = "loopback,shm,tcp,rxm,tls,tlsrxm,udp,dtls,verbs,verbsrxm,verbsud";
 
     private static List<LinkProvider> providers(DriverConfig config) {
-        return LinkProviders.enabled(config.link()).stream().filter(each -> !each.joinsLinks()).toList();
+        return LinkProviders.enabled(config).stream().filter(each -> !each.joinsLinks()).toList();
     }
 
     private static DriverConfig config(String policy) {
@@ -67,7 +67,7 @@ class ProtectionTest {
         Info hints = new Info().linkName("best");
         for (String policy : List.of("OPTIONAL", "REQUIRED")) {
             DriverConfig config = config(policy);
-            LinkProvider best = LinkProviders.enabled(config.link()).getLast();
+            LinkProvider best = LinkProviders.enabled(config).getLast();
             List<String> links = best.links(hints, "driver", config);
             assertEquals(policy.equals("REQUIRED") ? "without" : "tcp",
                 links.contains("tcp") ? "tcp" : "without", links::toString);

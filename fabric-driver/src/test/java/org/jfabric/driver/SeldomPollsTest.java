@@ -187,7 +187,7 @@ class SeldomPollsTest {
             .threadingMode(ThreadingMode.INVOKER);
         options(link).forEach(each -> builder.set(each.split("=")[0], each.split("=")[1]));
         DriverConfig config = builder.build();
-        FabricDriver driver = FabricDriver.launch(config, LinkProviders.enabled(config.link()), false, time);
+        FabricDriver driver = FabricDriver.launch(config, LinkProviders.enabled(config), false, time);
         open.push(driver);
         return driver;
     }

@@ -16,6 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.Option;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
@@ -102,7 +103,7 @@ class DeploymentTest {
         String on = text("systemd/jfabric.properties").replace("\n#jfabric.", "\njfabric.");
         Path file = Files.writeString(folder.resolve("jfabric.properties"), on);
         DriverConfig config = DriverConfig.builder().load(file).build();
-        assertEquals(List.of("loopback", "shm"), config.link().enabled());
+        assertEquals(List.of("loopback", "shm"), config.get(LinkConfig.ENABLED));
         assertEquals(4, config.effectiveValues().stream().filter(value -> value.where().contains("file ")).count());
     }
 

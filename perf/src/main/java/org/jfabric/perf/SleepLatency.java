@@ -4,6 +4,7 @@ import org.HdrHistogram.Histogram;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.engine.WaitPoint;
@@ -82,7 +83,7 @@ public final class SleepLatency {
                 awaitReady(sleeper);
                 long queue = map(completionQueue(driver.directory()), arena).address();
                 CompletionWriter writer = new CompletionWriter(
-                    queue, (int) driver.config().queue().cqRingEntries(CAPACITY_SHARE),
+                    queue, (int) Sizing.cqRingEntries(driver.config(), CAPACITY_SHARE),
                     new WaitPoint(queue + CompletionQueueDescriptor.WAIT_OFFSET));
                 SleepLatency latency = new SleepLatency(words, writer);
                 for (int block = 0; block <= BLOCKS; block++) {

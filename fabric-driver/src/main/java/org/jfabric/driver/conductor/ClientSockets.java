@@ -21,6 +21,8 @@ import org.jfabric.codec.control.MessageHeaderEncoder;
 import org.jfabric.codec.control.WaitChannelHelloDecoder;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.config.LivenessConfig;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.progress.ProgressCommand;
 import org.jfabric.driver.resource.DescriptorWatcher;
@@ -96,8 +98,8 @@ final class ClientSockets {
         this.acceptors = acceptors;
         this.clock = clock;
         this.accept = accept;
-        this.silentLimit = context.config().liveness().silentLimit();
-        this.helloTimeoutNs = context.config().liveness().helloTimeoutNs();
+        this.silentLimit = context.config().get(LivenessConfig.SILENT_LIMIT);
+        this.helloTimeoutNs = context.config().get(LivenessConfig.HELLO_TIMEOUT_NS);
         this.waitChannels = new WaitChannels(context, conductor, this);
         this.fileRequests = new FileRequests(context, conductor, this);
         this.access = SocketAccess.of(context.gid());
@@ -432,15 +434,15 @@ final class ClientSockets {
 
     private boolean sendWelcome(ClientSocket socket, long clientId, ClientSession session, int errno, String reason) {
         OwnerId owner = context.files().owner();
-        int ringLength = (int) context.config().queue().ctlRingBytes();
+        int ringLength = context.config().get(QueueConfig.CTL_RING_BYTES);
         ClientWelcomeEncoder encoder = new ClientWelcomeEncoder()
             .wrapAndApplyHeader(welcome, Integer.BYTES, new MessageHeaderEncoder())
             .magic(FileHeaderDescriptor.MAGIC).version(FileHeaderDescriptor.VERSION).errno(errno)
             .ownerIdHigh(owner.high()).ownerIdLow(owner.low()).clientId(clientId)
             .controlFile(session == null ? 0 : session.controlFile().number())
             .commandRingLength(ringLength).eventRingLength(ringLength)
-            .bufferedLimit(context.config().queue().bufferedLimitBytes())
-            .maxBufferedLimit(context.config().queue().maxBufferedLimitBytes())
+            .bufferedLimit(context.config().get(QueueConfig.BUFFERED_LIMIT_BYTES))
+            .maxBufferedLimit(Sizing.maxBufferedLimitBytes(context.config()))
             .cmDataSize(context.cmDataBytes())
             .driverName(context.driverName())
             .reason(reason.length() > MAX_REASON ? reason.substring(0, MAX_REASON) : reason);

@@ -5,7 +5,10 @@ import org.jfabric.client.BufferedMode;
 import org.jfabric.client.PrefixMode;
 import org.jfabric.codec.control.EnableEndpoint;
 import org.jfabric.codec.control.EndpointReady;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.engine.AddressTable;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
@@ -189,7 +192,7 @@ final class EnableEndpointCommand extends Command {
         }
         settings = settings(name);
         if (BufferedMode.isAskedFor(request.hints())) {
-            slabSettings = slabSettings(context().config().queue());
+            slabSettings = slabSettings(context().config());
         }
         if (passive != null && links.first().usesSocketNames() != (passive.bound() != null)) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -215,7 +218,7 @@ final class EnableEndpointCommand extends Command {
             hints.caps(),
             // a foreign wire has only eager messages
             binder != null ? MAX_EAGER_BYTES
-                : Math.min(context().config().engine().eagerLimitBytes(), MAX_EAGER_BYTES),
+                : Math.min(context().config().get(EngineConfig.EAGER_LIMIT_BYTES), MAX_EAGER_BYTES),
             hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED,
             offer.epAttr().authKey()).inClass(offer.txAttr().tclass());
         if (!links.first().completesInOrder()) {
@@ -234,11 +237,11 @@ final class EnableEndpointCommand extends Command {
     private int injectSize(long offered) {
         long asked = request.hints().txAttr().injectSize();
         long limit = request.place().isContext() && asked > 0 ? Math.min(asked, offered) : offered;
-        return (int) Math.min(context().config().queue().injectSizeBytes(), limit);
+        return (int) Math.min(context().config().get(QueueConfig.INJECT_SIZE_BYTES), limit);
     }
 
-    private ReceiveSlab slabSettings(QueueConfig config) {
-        int max = config.maxBufferedLimitBytes();
+    private ReceiveSlab slabSettings(DriverConfig config) {
+        int max = Sizing.maxBufferedLimitBytes(config);
         int limit = request.message().bufferedLimit();
         int least = request.message().bufferedMin();
         if (limit < 0 || limit > max || least < 0 || least > max) {
@@ -248,9 +251,9 @@ final class EnableEndpointCommand extends Command {
                 "Use smaller values, or raise the option " + QueueConfig.SLAB_LENGTH_BYTES.name() + " of the driver.");
         }
         int cellBytes = SlabDescriptor.cellLength(Math.max(limit, least));
-        int cells = Math.min(config.slabLengthBytes() / cellBytes, SlabDescriptor.MAX_CELLS);
+        int cells = Math.min(config.get(QueueConfig.SLAB_LENGTH_BYTES) / cellBytes, SlabDescriptor.MAX_CELLS);
         // a client of another user cannot open the files of regions
-        long lentLimit = session().isOfDriversUser() ? config.lentLimitBytes() : 0;
+        long lentLimit = session().isOfDriversUser() ? config.get(QueueConfig.LENT_LIMIT_BYTES) : 0;
         return new ReceiveSlab(0, cells, cellBytes, limit, least, lentLimit);
     }
 
@@ -317,9 +320,9 @@ final class EnableEndpointCommand extends Command {
     }
 
     private long fileBytes() {
-        QueueConfig config = context().config().queue();
+        DriverConfig config = context().config();
         long rings = session().isEmbedded() ? 0
-            : config.tqLengthBytes(settings.txSize()) + config.rqLengthBytes(settings.rxSize());
+            : Sizing.tqLengthBytes(config, settings.txSize()) + Sizing.rqLengthBytes(config, settings.rxSize());
         return slabSettings == null ? rings : rings + (long) slabSettings.cells() * slabSettings.cellBytes();
     }
 

@@ -5,7 +5,9 @@ import java.util.Objects;
 import java.util.stream.Stream;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.SendRequestDecoder;
-import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.MetricsConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.ReceiveSlab;
 import org.jfabric.driver.resource.SharedFile;
@@ -33,12 +35,12 @@ final class EndpointFiles {
 
     /** Creates the queues. Resource thread. */
     void makeQueues(EndpointSettings settings) {
-        QueueConfig config = context.config().queue();
-        transmitLength = Math.toIntExact(config.tqLengthBytes(settings.txSize()));
-        receiveLength = Math.toIntExact(config.rqLengthBytes(settings.rxSize()));
+        DriverConfig config = context.config();
+        transmitLength = Math.toIntExact(Sizing.tqLengthBytes(config, settings.txSize()));
+        receiveLength = Math.toIntExact(Sizing.rqLengthBytes(config, settings.rxSize()));
         transmit = queue(FileType.TRANSMIT_QUEUE, transmitLength);
         receive = queue(FileType.RECEIVE_QUEUE, receiveLength);
-        long sampling = context.config().metrics().stageSampling();
+        long sampling = context.config().get(MetricsConfig.STAGE_SAMPLING);
         UnsafeApi.putLong(transmit.address() + RecordRingDescriptor.STAMP_DISTANCE_OFFSET,
             sampling * RecordRingDescriptor.RECORD_ALIGNMENT);
     }

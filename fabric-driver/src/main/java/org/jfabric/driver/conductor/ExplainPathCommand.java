@@ -107,7 +107,7 @@ final class ExplainPathCommand extends Command {
                 chosen ? "" : "Open the endpoint with a match of it, to use no other")
             : new Reason("first link that reaches " + address, reaching.getFirst(), name,
                 chosen ? "Used for that, in the order of " + LinkConfig.ENABLED.name() + " ("
-                    + String.join(", ", context.config().link().enabled()) + ")"
+                    + String.join(", ", context.config().get(LinkConfig.ENABLED)) + ")"
                     : "Put it first in " + LinkConfig.ENABLED.name() + ", or open the endpoint with a match of it");
         return new Verdict(name, chosen, chosen ? reach.score() : 0, List.of(order));
     }

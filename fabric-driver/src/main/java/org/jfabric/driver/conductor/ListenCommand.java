@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.AddressReady;
 import org.jfabric.codec.control.Listen;
+import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.engine.Engine;
 import org.jfabric.driver.engine.EnginePassiveEndpoint;
 import org.jfabric.info.FabricException;
@@ -24,7 +25,7 @@ final class ListenCommand extends Command {
     ListenCommand(CommandRequest request, Listen message) {
         super(request);
         passiveId = message.passiveId();
-        backlog = message.backlog() < 0 ? context().config().engine().backlog() : message.backlog();
+        backlog = message.backlog() < 0 ? context().config().get(EngineConfig.BACKLOG) : message.backlog();
     }
 
     @Override

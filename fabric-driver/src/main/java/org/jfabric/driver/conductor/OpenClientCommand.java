@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
 import org.jfabric.codec.control.ClientHelloDecoder;
+import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.engine.EngineSession;
 import org.jfabric.driver.engine.SessionListener;
 import org.jfabric.driver.progress.ProgressAgent;
@@ -55,7 +56,7 @@ final class OpenClientCommand extends Command {
         this.doorbell = doorbell;
         this.listener = listener;
         this.opened = opened;
-        this.ringLength = Math.toIntExact(context.config().queue().ctlRingBytes());
+        this.ringLength = context.config().get(QueueConfig.CTL_RING_BYTES);
     }
 
     @Override

@@ -5,7 +5,10 @@ import org.agrona.UnsafeApi;
 import org.jfabric.codec.control.CompletionQueueReady;
 import org.jfabric.codec.control.OpenCompletionQueue;
 import org.jfabric.codec.queue.CompletionDecoder;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.SharedFile;
@@ -91,7 +94,7 @@ final class OpenCompletionQueueCommand extends Command {
         CompletionWriter made = new CompletionWriter(file.address(), capacity, driverShare, point, this::onOverrun);
         if (session().isEmbedded()) {
             UnsafeApi.putInt(file.address() + CompletionQueueDescriptor.SAMPLE_DISTANCE_OFFSET,
-                context().config().metrics().stageSampling());
+                context().config().get(MetricsConfig.STAGE_SAMPLING));
             made.retireAtOnce();
         }
         return made;
@@ -109,8 +112,8 @@ final class OpenCompletionQueueCommand extends Command {
             WaitCondition.of(message.waitCond());
         }
         checkAffinity();
-        QueueConfig config = context().config().queue();
-        long wantedSize = message.size() == 0 ? config.cqSize() : message.size();
+        DriverConfig config = context().config();
+        long wantedSize = message.size() == 0 ? config.get(QueueConfig.CQ_SIZE) : message.size();
         int most = CompletionQueueDescriptor.MAX_CAPACITY / 2;
         if (wantedSize < 1 || wantedSize > most) {
             throw new FabricException(FabricErrno.EINVAL,
@@ -118,8 +121,8 @@ final class OpenCompletionQueueCommand extends Command {
                 "Use several queues.");
         }
         clientShare = (int) wantedSize;
-        driverShare = config.cqDriverShare(clientShare);
-        long entries = config.cqRingEntries(clientShare);
+        driverShare = Sizing.cqDriverShare(config, clientShare);
+        long entries = Sizing.cqRingEntries(config, clientShare);
         if (entries > CompletionQueueDescriptor.MAX_CAPACITY) {
             throw new FabricException(FabricErrno.EINVAL,
                 "a completion queue with a ring of " + entries + " entries, at most "

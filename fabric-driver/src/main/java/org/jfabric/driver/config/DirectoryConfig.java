@@ -4,18 +4,19 @@ import org.jfabric.client.DefaultDirectory;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * The place of the driver's shared files. Immutable.
+ * The place of the driver's shared files.
  */
 public final class DirectoryConfig {
     /** Value of {@link #USERS_GROUP} of a driver that serves its own user only. */
     public static final String NO_GROUP = "off";
 
+    static final OptionGroup GROUP = new OptionGroup("dir", "Place of the shared files", DirectoryConfig::check);
+
     /** {@code jfabric.dir.base}: the folder that holds the drivers' directories of one user. */
-    public static final Option<Path> BASE = Option.directory(DefaultDirectory.BASE_PROPERTY)
+    public static final Option<Path> BASE = GROUP.directory(DefaultDirectory.BASE_PROPERTY)
         .defaultsTo(
             DefaultDirectory::base,
             "/dev/shm/jfabric-<uid>, where /dev/shm is missing <java.io.tmpdir>/jfabric-<uid>; if another user has "
@@ -26,7 +27,7 @@ public final class DirectoryConfig {
             + "tmpfs, since a disk would write the queues back now and then and stall them.");
 
     /** {@code jfabric.dir.name}: the driver's name, its folder under {@link #BASE}. */
-    public static final Option<String> NAME = Option.name(DefaultDirectory.NAME_PROPERTY)
+    public static final Option<String> NAME = GROUP.name(DefaultDirectory.NAME_PROPERTY)
         .defaultsTo(DefaultDirectory.DEFAULT_NAME)
         .rule(
             "1 to 64 of the characters A-Z a-z 0-9 . _ - and neither . nor ..",
@@ -36,7 +37,7 @@ public final class DirectoryConfig {
             + "jfabric://<driver>/<endpoint>.");
 
     /** {@code jfabric.dir.group}: the group of the system whose users the driver serves besides its own user. */
-    public static final Option<String> USERS_GROUP = Option.name("jfabric.dir.group")
+    public static final Option<String> USERS_GROUP = GROUP.name("jfabric.dir.group")
         .defaultsTo(NO_GROUP)
         .rule(
             "off, or the name or the number of a group of the system",
@@ -47,81 +48,30 @@ public final class DirectoryConfig {
             + "and read its counters and error log.");
 
     /** {@code jfabric.dir.reserveFreeBytes}: free space for clients after the driver has reserved its own files. */
-    public static final Option<Long> RESERVE_FREE_BYTES = Option.bytes("jfabric.dir.reserveFreeBytes")
+    public static final Option<Long> RESERVE_FREE_BYTES = GROUP.bytes("jfabric.dir.reserveFreeBytes")
         .derived(-1L, "what one default client needs")
         .range(0L, 1L << 40)
         .why("Start is refused with the numbers if less would be free. Raise it to what all your clients need, so "
             + "that a small tmpfs is noticed at start and not by the last client.");
 
-    static final OptionGroup GROUP = new OptionGroup(
-        "dir", "Place of the shared files", List.of(BASE, NAME, USERS_GROUP, RESERVE_FREE_BYTES));
-
     /** sun_path of a Unix-domain address has 108 bytes, one of them for the final zero. */
     private static final int SOCKET_PATH_MAX_BYTES = 107;
 
-    private final Path base;
-    private final String name;
-    private final String usersGroup;
-    private final long reserveFreeBytes;
+    private DirectoryConfig() {
+    }
 
-    DirectoryConfig(ConfigSource source) {
-        name = source.value(NAME);
-        usersGroup = source.value(USERS_GROUP);
-        Path chosen = source.value(BASE);
-        // users of a group do not reach the default that is this user's alone
-        base = usersGroup() != null && chosen.equals(DefaultDirectory.base()) ? DefaultDirectory.shared() : chosen;
-        reserveFreeBytes = source.value(RESERVE_FREE_BYTES);
-        Path socket = path().resolve(DefaultDirectory.SOCKET_NAME);
+    /** The folder chosen; users of a group do not reach the default one, which is this user's alone. */
+    static Path base(DriverConfig config, Path chosen) {
+        return !NO_GROUP.equals(config.get(USERS_GROUP)) && chosen.equals(DefaultDirectory.base())
+            ? DefaultDirectory.shared() : chosen;
+    }
+
+    private static void check(DriverConfig config, ConfigSource source) {
+        Path socket = config.directory().resolve(DefaultDirectory.SOCKET_NAME);
         int socketPathBytes = socket.toString().getBytes(StandardCharsets.UTF_8).length;
         source.check(
             socketPathBytes <= SOCKET_PATH_MAX_BYTES,
             "the socket's path " + socket + " has " + socketPathBytes + " bytes, the system allows " +
             SOCKET_PATH_MAX_BYTES + "; choose a shorter base or name", BASE, NAME);
-    }
-
-    /**
-     * The folder that holds the drivers' directories of one user.
-     *
-     * @return absolute.
-     */
-    public Path base() {
-        return base;
-    }
-
-    /**
-     * The driver's name.
-     *
-     * @return 1 to 64 characters.
-     */
-    public String name() {
-        return name;
-    }
-
-    /**
-     * The group whose users the driver serves.
-     *
-     * @return name or number, or null if it serves its own user only.
-     */
-    public String usersGroup() {
-        return usersGroup.equals(NO_GROUP) ? null : usersGroup;
-    }
-
-    /**
-     * The driver's directory.
-     *
-     * @return {@code base/name}.
-     */
-    public Path path() {
-        return base.resolve(name);
-    }
-
-    /**
-     * Bytes that must stay free in the directory's file system when the driver has reserved its own files;
-     * {@link Sizing#reserveFreeBytes} resolves the derived value.
-     *
-     * @return 0 or more, or -1 for "one default client".
-     */
-    public long configuredReserveFreeBytes() {
-        return reserveFreeBytes;
     }
 }

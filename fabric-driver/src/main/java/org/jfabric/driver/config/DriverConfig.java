@@ -3,6 +3,7 @@ package org.jfabric.driver.config;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * All options of a driver, checked, in their groups. Immutable, so that it may be shared by all threads.
+ * The values of all options of a driver, checked. Immutable, so that it may be shared by all threads.
  *
  * <p>Precedence: values set in the builder, then system properties of this process, then (for a daemon) environment
  * variables, then the loaded files (a later one wins), then the defaults.
@@ -25,45 +26,20 @@ public final class DriverConfig {
     /** Environment variable that names the file which a daemon reads instead of {@link #HOST_FILE}. */
     public static final String FILE_VARIABLE = "JFABRIC_CONFIG";
 
-    private final DirectoryConfig directory;
-    private final ThreadingConfig threading;
-    private final QueueConfig queue;
-    private final EngineConfig engine;
-    private final ShmConfig shm;
-    private final TcpConfig tcp;
-    private final RxmConfig rxm;
-    private final TlsConfig tls;
-    private final UdpConfig udp;
-    private final DtlsConfig dtls;
-    private final VerbsConfig verbs;
-    private final LivenessConfig liveness;
-    private final CncConfig cnc;
-    private final LinkConfig link;
-    private final MetricsConfig metrics;
-    private final LogConfig log;
+    /** Value of the options of files that names none. */
+    static final String NO_FILE = "none";
+
+    private final Map<Option<?>, Object> values = new IdentityHashMap<>();
     private final List<EffectiveValue> effectiveValues;
 
     private DriverConfig(ConfigSource source) {
-        directory = new DirectoryConfig(source);
-        threading = new ThreadingConfig(source);
-        queue = new QueueConfig(source);
-        engine = new EngineConfig(source);
-        shm = new ShmConfig(source);
-        tcp = new TcpConfig(source);
-        rxm = new RxmConfig(source);
-        tls = new TlsConfig(source);
-        udp = new UdpConfig(source);
-        dtls = new DtlsConfig(source);
-        verbs = new VerbsConfig(source);
-        liveness = new LivenessConfig(source);
-        cnc = new CncConfig(source);
-        link = new LinkConfig(source);
-        metrics = new MetricsConfig(source);
-        log = new LogConfig(source);
-        checkBetweenGroups(source);
-        source.derive(QueueConfig.TQ_LENGTH_BYTES, queue.tqLengthBytes(queue.txSize()));
-        source.derive(QueueConfig.RQ_LENGTH_BYTES, queue.rqLengthBytes(queue.rxSize()));
-        source.derive(QueueConfig.CQ_DRIVER_SHARE, queue.cqDriverShare(queue.cqSize()));
+        List<OptionGroup> groups = optionGroups();
+        groups.forEach(group -> group.options().forEach(option -> values.put(option, source.value(option))));
+        values.put(DirectoryConfig.BASE, DirectoryConfig.base(this, get(DirectoryConfig.BASE)));
+        groups.forEach(group -> group.check(this, source));
+        source.derive(QueueConfig.TQ_LENGTH_BYTES, Sizing.tqLengthBytes(this, get(QueueConfig.TX_SIZE)));
+        source.derive(QueueConfig.RQ_LENGTH_BYTES, Sizing.rqLengthBytes(this, get(QueueConfig.RX_SIZE)));
+        source.derive(QueueConfig.CQ_DRIVER_SHARE, Sizing.cqDriverShare(this, get(QueueConfig.CQ_SIZE)));
         source.derive(DirectoryConfig.RESERVE_FREE_BYTES, Sizing.reserveFreeBytes(this));
         effectiveValues = source.effectiveValues();
     }
@@ -96,147 +72,35 @@ public final class DriverConfig {
     }
 
     /**
-     * The place of the shared files.
+     * The value of an option. Read once by whoever needs it on the path of a message.
      *
-     * @return options {@code jfabric.dir.*}.
+     * @param option a constant of its group's class, such as {@link QueueConfig#TX_SIZE}.
+     * @param <T>    type of the value.
+     * @return as set, or the default; where a value may be derived, the mark that says so ({@link Sizing} derives it).
      */
-    public DirectoryConfig directory() {
-        return directory;
+    @SuppressWarnings("unchecked")
+    public <T> T get(Option<T> option) {
+        return (T) values.get(option);
     }
 
     /**
-     * Threads and cores.
+     * The file that an option names.
      *
-     * @return options {@code jfabric.threading.*}.
+     * @param option whose value is a path, or {@code none}.
+     * @return absolute path, or null for none.
      */
-    public ThreadingConfig threading() {
-        return threading;
+    public Path file(Option<?> option) {
+        String name = get(option).toString();
+        return name.equals(NO_FILE) ? null : Path.of(name).toAbsolutePath();
     }
 
     /**
-     * Queues between clients and driver.
+     * The driver's directory.
      *
-     * @return options {@code jfabric.queue.*}.
+     * @return {@code base/name}.
      */
-    public QueueConfig queue() {
-        return queue;
-    }
-
-    /**
-     * Protocols, budgets and polling.
-     *
-     * @return options {@code jfabric.engine.*}.
-     */
-    public EngineConfig engine() {
-        return engine;
-    }
-
-    /**
-     * The tcp link.
-     *
-     * @return options {@code jfabric.tcp.*}.
-     */
-    public TcpConfig tcp() {
-        return tcp;
-    }
-
-    /**
-     * The rxm link.
-     *
-     * @return options {@code jfabric.rxm.*}.
-     */
-    public RxmConfig rxm() {
-        return rxm;
-    }
-
-    /**
-     * Keys of the links tls, tlsrxm and dtls.
-     *
-     * @return options {@code jfabric.tls.*}.
-     */
-    public TlsConfig tls() {
-        return tls;
-    }
-
-    /**
-     * The shm link.
-     *
-     * @return options {@code jfabric.shm.*}.
-     */
-    public ShmConfig shm() {
-        return shm;
-    }
-
-    /**
-     * The udp link.
-     *
-     * @return options {@code jfabric.udp.*}.
-     */
-    public UdpConfig udp() {
-        return udp;
-    }
-
-    /**
-     * The dtls link.
-     *
-     * @return options {@code jfabric.dtls.*}.
-     */
-    public DtlsConfig dtls() {
-        return dtls;
-    }
-
-    /**
-     * Options of the verbs link.
-     *
-     * @return the group.
-     */
-    public VerbsConfig verbs() {
-        return verbs;
-    }
-
-    /**
-     * Pauses and closing.
-     *
-     * @return options {@code jfabric.liveness.*}.
-     */
-    public LivenessConfig liveness() {
-        return liveness;
-    }
-
-    /**
-     * Counters and error log.
-     *
-     * @return options {@code jfabric.cnc.*}.
-     */
-    public CncConfig cnc() {
-        return cnc;
-    }
-
-    /**
-     * Links and their choice.
-     *
-     * @return options {@code jfabric.link.*}.
-     */
-    public LinkConfig link() {
-        return link;
-    }
-
-    /**
-     * Counters of endpoints and peers.
-     *
-     * @return the group.
-     */
-    public MetricsConfig metrics() {
-        return metrics;
-    }
-
-    /**
-     * Log of rare events.
-     *
-     * @return options {@code jfabric.log.*}.
-     */
-    public LogConfig log() {
-        return log;
+    public Path directory() {
+        return get(DirectoryConfig.BASE).resolve(get(DirectoryConfig.NAME));
     }
 
     /**
@@ -251,19 +115,6 @@ public final class DriverConfig {
     @Override
     public String toString() {
         return ConfigPrinter.print(this);
-    }
-
-    private void checkBetweenGroups(ConfigSource source) {
-        source.check(
-            shm.ringLengthBytes() / ShmConfig.RECORDS_PER_RING >=
-                engine.eagerLimitBytes() + (long) ShmConfig.RECORD_HEADER_BYTES,
-            "the ring of the shm link has to hold " + ShmConfig.RECORDS_PER_RING +
-            " eager messages of full size with their headers",
-            ShmConfig.RING_LENGTH_BYTES, EngineConfig.EAGER_LIMIT_BYTES);
-        source.check(
-            queue.injectSizeBytes() <= engine.eagerLimitBytes(),
-            "an injected message has to fit the eager limit, because its sender does not wait for an answer",
-            QueueConfig.INJECT_SIZE_BYTES, EngineConfig.EAGER_LIMIT_BYTES);
     }
 
     /**

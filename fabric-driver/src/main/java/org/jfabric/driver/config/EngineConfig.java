@@ -1,22 +1,21 @@
 package org.jfabric.driver.config;
 
-import java.util.List;
-
 /**
  * Limits of the engine: sizes for the choice of a protocol, budgets for messages without a receive, and polling of
- * submission queues. Immutable.
+ * submission queues.
  */
 public final class EngineConfig {
+    static final OptionGroup GROUP = new OptionGroup("engine", "Protocols, budgets and polling", EngineConfig::check);
 
     /** {@code jfabric.engine.eagerLimitBytes}. */
-    public static final Option<Long> EAGER_LIMIT_BYTES = Option.bytes("jfabric.engine.eagerLimitBytes")
-        .defaultsTo(8L << 10)
-        .range(64L, 1L << 20)
+    public static final Option<Integer> EAGER_LIMIT_BYTES = GROUP.intBytes("jfabric.engine.eagerLimitBytes")
+        .defaultsTo(8 << 10)
+        .range(64, 1 << 20)
         .why("Largest message that is sent at once, and copied on the way. Raise it where a copy costs less than "
             + "a round trip to the receiver; lower it to spend less of the unexpected budget on early messages.");
 
     /** {@code jfabric.engine.unexpectedBudgetBytes}. */
-    public static final Option<Long> UNEXPECTED_BUDGET_BYTES = Option.bytes("jfabric.engine.unexpectedBudgetBytes")
+    public static final Option<Long> UNEXPECTED_BUDGET_BYTES = GROUP.bytes("jfabric.engine.unexpectedBudgetBytes")
         .defaultsTo(4L << 20)
         .range(64L << 10, 64L << 30)
         .why("Driver memory, per endpoint, for messages that arrived before their receive. Raise it where "
@@ -24,7 +23,7 @@ public final class EngineConfig {
             + "times as much is used while a posted receive may wait for a message that is not read yet.");
 
     /** {@code jfabric.engine.creditWindowBytes}. */
-    public static final Option<Long> CREDIT_WINDOW_BYTES = Option.bytes("jfabric.engine.creditWindowBytes")
+    public static final Option<Long> CREDIT_WINDOW_BYTES = GROUP.bytes("jfabric.engine.creditWindowBytes")
         .defaultsTo(256L << 10)
         .range(4L << 10, 16L << 30)
         .why("Bytes that one busy peer may send to an endpoint ahead of its receives; each begins with fewer, 64 KiB "
@@ -32,124 +31,45 @@ public final class EngineConfig {
             + "budget.");
 
     /** {@code jfabric.engine.announcementLimit}. */
-    public static final Option<Integer> ANNOUNCEMENT_LIMIT = Option.count("jfabric.engine.announcementLimit")
+    public static final Option<Integer> ANNOUNCEMENT_LIMIT = GROUP.count("jfabric.engine.announcementLimit")
         .defaultsTo(64)
         .range(1, 1 << 16)
         .why("Messages that a peer without credit may announce (tag, length, id), so that later tags still match. "
             + "Raise it where receivers pick tags far out of order.");
 
     /** {@code jfabric.engine.queuePollBatch}. */
-    public static final Option<Integer> QUEUE_POLL_BATCH = Option.count("jfabric.engine.queuePollBatch")
+    public static final Option<Integer> QUEUE_POLL_BATCH = GROUP.count("jfabric.engine.queuePollBatch")
         .defaultsTo(16)
         .range(1, 4096)
         .why("Work requests taken from one queue before the next queue has its turn. Raise it for throughput of "
             + "few endpoints, lower it for fairness between many.");
 
     /** {@code jfabric.engine.coldRotationCycles}. */
-    public static final Option<Integer> COLD_ROTATION_CYCLES = Option.count("jfabric.engine.coldRotationCycles")
+    public static final Option<Integer> COLD_ROTATION_CYCLES = GROUP.count("jfabric.engine.coldRotationCycles")
         .defaultsTo(16384)
         .range(1, 1 << 24)
         .why("Cycles between two polls of a quiet queue whose activity byte is not set, in case the byte was missed. "
             + "Raise it with thousands of idle endpoints.");
 
     /** {@code jfabric.engine.backlog}. */
-    public static final Option<Integer> BACKLOG = Option.count("jfabric.engine.backlog")
+    public static final Option<Integer> BACKLOG = GROUP.count("jfabric.engine.backlog")
         .defaultsTo(128)
         .range(1, 1 << 16)
         .why("Requests for connections that may wait for their answers at a passive endpoint that sets no backlog of "
             + "its own; more are refused. Raise it where many connect at the same time to a slow listener.");
 
-    static final OptionGroup GROUP = new OptionGroup(
-        "engine", "Protocols, budgets and polling",
-        List.of(EAGER_LIMIT_BYTES, UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES, ANNOUNCEMENT_LIMIT, QUEUE_POLL_BATCH,
-            COLD_ROTATION_CYCLES, BACKLOG));
+    private EngineConfig() {
+    }
 
-    private final int eagerLimitBytes;
-    private final long unexpectedBudgetBytes;
-    private final long creditWindowBytes;
-    private final int announcementLimit;
-    private final int queuePollBatch;
-    private final int coldRotationCycles;
-    private final int backlog;
-
-    EngineConfig(ConfigSource source) {
-        eagerLimitBytes = Math.toIntExact(source.value(EAGER_LIMIT_BYTES));
-        unexpectedBudgetBytes = source.value(UNEXPECTED_BUDGET_BYTES);
-        creditWindowBytes = source.value(CREDIT_WINDOW_BYTES);
-        announcementLimit = source.value(ANNOUNCEMENT_LIMIT);
-        queuePollBatch = source.value(QUEUE_POLL_BATCH);
-        coldRotationCycles = source.value(COLD_ROTATION_CYCLES);
+    private static void check(DriverConfig config, ConfigSource source) {
+        long creditWindowBytes = config.get(CREDIT_WINDOW_BYTES);
         source.check(
-            creditWindowBytes >= eagerLimitBytes,
+            creditWindowBytes >= config.get(EAGER_LIMIT_BYTES),
             "the credit window has to hold at least one eager message, or none could ever be sent",
             CREDIT_WINDOW_BYTES, EAGER_LIMIT_BYTES);
         source.check(
-            unexpectedBudgetBytes >= creditWindowBytes,
+            config.get(UNEXPECTED_BUDGET_BYTES) >= creditWindowBytes,
             "the unexpected budget has to cover the credit of at least one peer",
             UNEXPECTED_BUDGET_BYTES, CREDIT_WINDOW_BYTES);
-        backlog = source.value(BACKLOG);
-    }
-
-    /**
-     * Largest message that is sent eagerly, without a round trip to the receiver first.
-     *
-     * @return bytes of payload.
-     */
-    public int eagerLimitBytes() {
-        return eagerLimitBytes;
-    }
-
-    /**
-     * Memory of one endpoint for messages that found no receive.
-     *
-     * @return bytes of payload.
-     */
-    public long unexpectedBudgetBytes() {
-        return unexpectedBudgetBytes;
-    }
-
-    /**
-     * Most byte credit that an endpoint grants to one peer.
-     *
-     * @return bytes of payload.
-     */
-    public long creditWindowBytes() {
-        return creditWindowBytes;
-    }
-
-    /**
-     * Largest number of messages that one peer may have announced and not sent.
-     *
-     * @return 1 or more.
-     */
-    public int announcementLimit() {
-        return announcementLimit;
-    }
-
-    /**
-     * Most work requests taken from one queue in one cycle.
-     *
-     * @return 1 or more.
-     */
-    public int queuePollBatch() {
-        return queuePollBatch;
-    }
-
-    /**
-     * Cycles between two polls of a queue that had no work lately.
-     *
-     * @return 1 or more.
-     */
-    public int coldRotationCycles() {
-        return coldRotationCycles;
-    }
-
-    /**
-     * Requests for connections that may wait at a passive endpoint without a backlog of its own.
-     *
-     * @return a count.
-     */
-    public int backlog() {
-        return backlog;
     }
 }

@@ -1,6 +1,5 @@
 package org.jfabric.driver.config;
 
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -8,11 +7,10 @@ import org.jfabric.info.Reason;
 import org.jfabric.info.Verdict;
 
 /**
- * The links that the driver opens, and the order in which they are tried for a peer. The driver checks the names
- * against its links, see {@link #missingFrom}. Immutable.
+ * The links that the driver opens, and the order in which they are tried for a peer. The driver refuses names
+ * that it has no links for.
  */
 public final class LinkConfig {
-
     /** All links that a driver can have but {@code best}, which joins those that are enabled. */
     public static final List<String> NAMES = List.of("loopback", "shm", "tcp", "rxm", "tls", "tlsrxm", "udp", "dtls",
         "packet", "verbs", "verbsrxm", "verbsud");
@@ -20,60 +18,23 @@ public final class LinkConfig {
     /** Value of {@link #PIN} that pins nothing. */
     public static final String PIN_NONE = "auto";
 
+    static final OptionGroup GROUP = new OptionGroup("link", "Links and their choice", LinkConfig::check);
+
     /** {@code jfabric.link.enabled}. */
-    public static final Option<List<String>> ENABLED = Option.names("jfabric.link.enabled")
+    public static final Option<List<String>> ENABLED = GROUP.names("jfabric.link.enabled")
         .defaultsTo(List.of("loopback", "shm", "tcp"))
         .rule("names of links, each once", names -> names.stream().allMatch(LinkConfig::isName))
         .why("Links to open, in order of preference: the first that reaches a peer is taken. Take one out to keep "
             + "traffic off it.");
 
     /** {@code jfabric.link.pin}. */
-    public static final Option<String> PIN = Option.name("jfabric.link.pin")
+    public static final Option<String> PIN = GROUP.name("jfabric.link.pin")
         .defaultsTo(PIN_NONE)
         .rule("auto, or one of jfabric.link.enabled", LinkConfig::isName)
         .why("auto takes the first link that reaches the peer; a name takes that link for every peer, or none. "
             + "Pin it to compare links, or to be sure that no other is used.");
 
-    static final OptionGroup GROUP = new OptionGroup(
-        "link", "Links and their choice",
-        List.of(ENABLED, PIN));
-
-    private final List<String> enabled;
-    private final String pin;
-
-    LinkConfig(ConfigSource source) {
-        enabled = source.value(ENABLED);
-        pin = source.value(PIN);
-        source.check(
-            !isPinned() || enabled.contains(pin),
-            "the pinned link is not enabled", PIN, ENABLED);
-    }
-
-    /**
-     * Links to open, the preferred one first.
-     *
-     * @return at least one name, each once.
-     */
-    public List<String> enabled() {
-        return enabled;
-    }
-
-    /**
-     * The pinned link, which has to reach every peer.
-     *
-     * @return a name in {@link #enabled}, or {@value #PIN_NONE}.
-     */
-    public String pin() {
-        return pin;
-    }
-
-    /**
-     * Checks whether only one link may be used.
-     *
-     * @return false for {@value #PIN_NONE}.
-     */
-    public boolean isPinned() {
-        return !PIN_NONE.equals(pin);
+    private LinkConfig() {
     }
 
     /**
@@ -91,17 +52,13 @@ public final class LinkConfig {
         return new Verdict(name, false, 0, List.of(reason));
     }
 
-    /**
-     * The enabled links that do not exist.
-     *
-     * @param available names of the links that this driver has.
-     * @return in the order enabled; empty if all exist.
-     */
-    public List<String> missingFrom(Collection<String> available) {
-        return enabled.stream().filter(name -> !available.contains(name)).toList();
-    }
-
     private static boolean isName(String name) {
         return name.matches("[a-z][a-z0-9]{0,31}");
+    }
+
+    private static void check(DriverConfig config, ConfigSource source) {
+        String pin = config.get(PIN);
+        source.check(
+            PIN_NONE.equals(pin) || config.get(ENABLED).contains(pin), "the pinned link is not enabled", PIN, ENABLED);
     }
 }

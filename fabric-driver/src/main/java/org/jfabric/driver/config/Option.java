@@ -1,6 +1,5 @@
 package org.jfabric.driver.config;
 
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -11,7 +10,7 @@ import java.util.function.Supplier;
  * One option of the driver: name, type, default, range and documentation. The property name is {@code
  * jfabric.<group>.<name>}; names of numbers end in their unit.
  *
- * <p>Declared as a constant of its group's class; immutable. Owner: any thread.
+ * <p>Declared as a constant of its group's class, and read by {@link DriverConfig#get}; immutable. Owner: any thread.
  *
  * @param <T> type of the value.
  */
@@ -199,42 +198,6 @@ public final class Option<T> {
         return name;
     }
 
-    static Builder<Integer> count(String name) {
-        return new Builder<>(name, OptionType.COUNT);
-    }
-
-    static Builder<Integer> cpu(String name) {
-        return new Builder<>(name, OptionType.CPU);
-    }
-
-    static Builder<Long> bytes(String name) {
-        return new Builder<>(name, OptionType.BYTES);
-    }
-
-    static Builder<Long> durationNs(String name) {
-        return new Builder<>(name, OptionType.DURATION);
-    }
-
-    static Builder<String> name(String name) {
-        return new Builder<>(name, OptionType.NAME);
-    }
-
-    static Builder<List<String>> names(String name) {
-        return new Builder<>(name, OptionType.NAMES);
-    }
-
-    static Builder<Path> directory(String name) {
-        return new Builder<>(name, OptionType.DIRECTORY);
-    }
-
-    static Builder<Path> file(String name) {
-        return new Builder<>(name, OptionType.FILE);
-    }
-
-    static <E extends Enum<E>> Builder<E> oneOf(String name, Class<E> enumType) {
-        return new Builder<>(name, OptionType.oneOf(enumType));
-    }
-
     static boolean isPowerOfTwo(Number value) {
         return Long.bitCount(value.longValue()) == 1 && value.longValue() > 0;
     }
@@ -246,6 +209,7 @@ public final class Option<T> {
      */
     static final class Builder<T> {
 
+        private final OptionGroup group;
         private final String name;
         private final OptionType<T> type;
         private final List<Rule<T>> rules = new ArrayList<>();
@@ -257,7 +221,8 @@ public final class Option<T> {
         private SetIn setIn = SetIn.DRIVER;
         private String why;
 
-        private Builder(String name, OptionType<T> type) {
+        Builder(OptionGroup group, String name, OptionType<T> type) {
+            this.group = group;
             this.name = name;
             this.type = type;
         }
@@ -310,9 +275,12 @@ public final class Option<T> {
             return this;
         }
 
+        /** The last part: the option stands in its group from now on. */
         Option<T> why(String why) {
             this.why = why;
-            return new Option<>(this);
+            Option<T> option = new Option<>(this);
+            group.add(option);
+            return option;
         }
     }
 }

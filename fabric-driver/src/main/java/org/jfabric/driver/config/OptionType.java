@@ -25,6 +25,9 @@ record OptionType<T>(String unit, Function<String, T> reader, Function<T, String
 
     static final OptionType<Long> BYTES = new OptionType<>("bytes", Quantity::parseBytes, Quantity::formatBytes);
 
+    static final OptionType<Integer> INT_BYTES = new OptionType<>(
+        "bytes", OptionType::parseIntBytes, bytes -> Quantity.formatBytes(bytes));
+
     static final OptionType<Long> DURATION = new OptionType<>(
         "ns", Quantity::parseDurationNs, Quantity::formatDurationNs);
 
@@ -45,6 +48,14 @@ record OptionType<T>(String unit, Function<String, T> reader, Function<T, String
         long value = Quantity.parseCount(text);
         if (value != (int) value) {
             throw new IllegalArgumentException("is too large for 32 bits");
+        }
+        return (int) value;
+    }
+
+    private static int parseIntBytes(String text) {
+        long value = Quantity.parseBytes(text);
+        if (value != (int) value) {
+            throw new IllegalArgumentException("is not allowed");
         }
         return (int) value;
     }

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.codec.queue.WorkRequestDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -26,6 +27,15 @@ public final class Sizing {
     static final long CNC_HEADER_BYTES = 4096;
     /** Activity bytes of a client's queues, one each. */
     static final long ACTIVITY_BYTES = 4096;
+    /** Least number of cells of a slab, whatever the limit. */
+    static final int MIN_SLAB_CELLS = 16;
+
+    /** Record word and body of a send request: one cache line; injected bytes follow. */
+    private static final int SEND_RECORD_BYTES = 64;
+    /** Record word and body of a request with a list of buffers: two cache lines. */
+    private static final int VECTOR_RECORD_BYTES = 128;
+    private static final int WORK_RECORD_BYTES = RecordRingDescriptor.WORD_LENGTH + WorkRequestDecoder.BLOCK_LENGTH;
+    private static final long MIN_RING_BYTES = 4L << 10;
 
     /** One endpoint, one completion queue, 4 MiB of registered memory, one peer driver. */
     public static final ClientShape DEFAULT_CLIENT = new ClientShape(1, 1, 4L << 20, 1);
@@ -110,15 +120,15 @@ public final class Sizing {
      * @return the parts of the {@code cnc} file, and the {@code record} file.
      */
     public static Need forDriver(DriverConfig config) {
-        long valuesBytes = config.cnc().countersLengthBytes();
+        long valuesBytes = config.get(CncConfig.COUNTERS_LENGTH_BYTES);
         List<Part> parts = new ArrayList<>(List.of(
             new Part("cnc: header", CNC_HEADER_BYTES),
             new Part("cnc: counters' values", valuesBytes),
             new Part(
                 "cnc: counters' metadata",
                 valuesBytes / CountersReader.COUNTER_LENGTH * CountersReader.METADATA_LENGTH),
-            new Part("cnc: error log", config.cnc().errorLogLengthBytes())));
-        int events = config.log().recordEvents();
+            new Part("cnc: error log", config.get(CncConfig.ERROR_LOG_LENGTH_BYTES))));
+        int events = config.get(LogConfig.RECORD_EVENTS);
         if (events > 0) {
             parts.add(new Part("record: last events", pages(
                 EventRecordDescriptor.fileLength(recordRings(config), events))));
@@ -133,7 +143,7 @@ public final class Sizing {
      * @return two for each progress thread, one for conductor, resource threads and the driver itself.
      */
     public static int recordRings(DriverConfig config) {
-        return 2 * config.threading().progressThreads() + 3;
+        return 2 * config.get(ThreadingConfig.PROGRESS_THREADS) + 3;
     }
 
     /**
@@ -145,19 +155,18 @@ public final class Sizing {
      * @return one part per kind of file.
      */
     public static Need forClients(DriverConfig config, ClientShape shape, int clients) {
-        QueueConfig queue = config.queue();
         long endpoints = (long) clients * shape.endpoints();
         List<Part> parts = new ArrayList<>();
-        parts.add(part("ctl: control rings", clients, ctlFileBytes(queue)));
-        parts.add(part("tq: transmit queues", endpoints, tqFileBytes(queue, queue.txSize())));
-        parts.add(part("rq: receive queues", endpoints, rqFileBytes(queue, queue.rxSize())));
-        parts.add(part(
-            "cq: completion queues", (long) clients * shape.completionQueues(), cqFileBytes(queue, queue.cqSize())));
+        parts.add(part("ctl: control rings", clients, ctlFileBytes(config)));
+        parts.add(part("tq: transmit queues", endpoints, tqFileBytes(config, config.get(QueueConfig.TX_SIZE))));
+        parts.add(part("rq: receive queues", endpoints, rqFileBytes(config, config.get(QueueConfig.RX_SIZE))));
+        parts.add(part("cq: completion queues", (long) clients * shape.completionQueues(),
+            cqFileBytes(config, config.get(QueueConfig.CQ_SIZE))));
         if (shape.regionBytes() > 0) {
             parts.add(part("mr: registered memory", clients, mrFileBytes(shape.regionBytes())));
         }
-        if (config.link().enabled().contains("shm")) {
-            parts.add(part("ring: shm link", (long) clients * shape.shmPeers(), shmRingFileBytes(config.shm())));
+        if (config.get(LinkConfig.ENABLED).contains("shm")) {
+            parts.add(part("ring: shm link", (long) clients * shape.shmPeers(), shmRingFileBytes(config)));
         }
         return new Need(parts);
     }
@@ -176,45 +185,110 @@ public final class Sizing {
     /**
      * A client's {@code .ctl} file: commands, events, activity bytes.
      *
-     * @param queue the sizes.
+     * @param config the configuration.
      * @return bytes.
      */
-    public static long ctlFileBytes(QueueConfig queue) {
-        return pages(
-            FileHeaderDescriptor.HEADER_LENGTH + 2 * ringBytes(queue.ctlRingBytes()) + ACTIVITY_BYTES);
+    public static long ctlFileBytes(DriverConfig config) {
+        return pages(FileHeaderDescriptor.HEADER_LENGTH + 2 * ringFileBytes(config.get(QueueConfig.CTL_RING_BYTES))
+            + ACTIVITY_BYTES);
     }
 
     /**
      * A {@code .tq} file.
      *
-     * @param queue  the sizes.
+     * @param config the configuration.
      * @param txSize {@code tx_attr.size}.
      * @return bytes.
      */
-    public static long tqFileBytes(QueueConfig queue, int txSize) {
-        return pages(ringBytes(queue.tqLengthBytes(txSize)));
+    public static long tqFileBytes(DriverConfig config, int txSize) {
+        return pages(ringFileBytes(tqLengthBytes(config, txSize)));
     }
 
     /**
      * A {@code .rq} file.
      *
-     * @param queue  the sizes.
+     * @param config the configuration.
      * @param rxSize {@code rx_attr.size}.
      * @return bytes.
      */
-    public static long rqFileBytes(QueueConfig queue, int rxSize) {
-        return pages(ringBytes(queue.rqLengthBytes(rxSize)));
+    public static long rqFileBytes(DriverConfig config, int rxSize) {
+        return pages(ringFileBytes(rqLengthBytes(config, rxSize)));
     }
 
     /**
      * A {@code .cq} file: entries of both reservations, and as many error cells.
      *
-     * @param queue  the sizes.
+     * @param config the configuration.
      * @param cqSize {@code cq_attr.size}.
      * @return bytes.
      */
-    public static long cqFileBytes(QueueConfig queue, int cqSize) {
-        return pages(CompletionQueueDescriptor.fileLength(Math.toIntExact(queue.cqRingEntries(cqSize))));
+    public static long cqFileBytes(DriverConfig config, int cqSize) {
+        return pages(CompletionQueueDescriptor.fileLength(Math.toIntExact(cqRingEntries(config, cqSize))));
+    }
+
+    /**
+     * Ring length of a transmit queue, as set or derived.
+     *
+     * @param config the configuration.
+     * @param txSize {@code tx_attr.size} of the endpoint or context, 1 or more.
+     * @return bytes without the file's header, a power of two.
+     */
+    public static long tqLengthBytes(DriverConfig config, int txSize) {
+        long set = config.get(QueueConfig.TQ_LENGTH_BYTES);
+        int recordBytes = Math.max(VECTOR_RECORD_BYTES, SEND_RECORD_BYTES + config.get(QueueConfig.INJECT_SIZE_BYTES));
+        // operations that counters start have longer records; all of them at once need not find room
+        return set != -1 ? set
+            : Math.max(ringBytes(txSize, recordBytes), nextPowerOfTwo(twoWorkRecordsBytes(config)));
+    }
+
+    /**
+     * Ring length of a receive queue, as set or derived.
+     *
+     * @param config the configuration.
+     * @param rxSize {@code rx_attr.size} of the endpoint or context, 1 or more.
+     * @return bytes without the file's header, a power of two.
+     */
+    public static long rqLengthBytes(DriverConfig config, int rxSize) {
+        long set = config.get(QueueConfig.RQ_LENGTH_BYTES);
+        return set != -1 ? set : ringBytes(rxSize, VECTOR_RECORD_BYTES);
+    }
+
+    /**
+     * The driver's reservation in a completion queue, as set or derived.
+     *
+     * @param config the configuration.
+     * @param cqSize the client's share, 1 or more.
+     * @return entries, 1 or more.
+     */
+    public static int cqDriverShare(DriverConfig config, int cqSize) {
+        int set = config.get(QueueConfig.CQ_DRIVER_SHARE);
+        return set != -1 ? set : Math.max(16, cqSize / 4);
+    }
+
+    /**
+     * Entries in the ring of a completion queue: the next power of two of the sum of both reservations.
+     *
+     * @param config the configuration.
+     * @param cqSize the client's reservation, 1 or more.
+     * @return entries, a power of two.
+     */
+    public static long cqRingEntries(DriverConfig config, int cqSize) {
+        return nextPowerOfTwo((long) cqSize + cqDriverShare(config, cqSize));
+    }
+
+    /**
+     * Greatest {@code FI_OPT_BUFFERED_LIMIT} and {@code FI_OPT_BUFFERED_MIN}.
+     *
+     * @param config the configuration.
+     * @return bytes.
+     */
+    public static int maxBufferedLimitBytes(DriverConfig config) {
+        return config.get(QueueConfig.SLAB_LENGTH_BYTES) / MIN_SLAB_CELLS;
+    }
+
+    /** Two records of operations that counters start: the least that a transmit queue has to hold. */
+    static int twoWorkRecordsBytes(DriverConfig config) {
+        return 2 * (WORK_RECORD_BYTES + config.get(QueueConfig.INJECT_SIZE_BYTES));
     }
 
     /**
@@ -230,11 +304,11 @@ public final class Sizing {
     /**
      * A {@code .ring} file: one direction to one peer driver.
      *
-     * @param shm the sizes.
+     * @param config the configuration.
      * @return bytes.
      */
-    public static long shmRingFileBytes(ShmConfig shm) {
-        return pages(ringBytes(shm.ringLengthBytes()));
+    public static long shmRingFileBytes(DriverConfig config) {
+        return pages(ringFileBytes(config.get(ShmConfig.RING_LENGTH_BYTES)));
     }
 
     /**
@@ -244,7 +318,7 @@ public final class Sizing {
      * @return {@code jfabric.dir.reserveFreeBytes}; if that is derived, the need of one default client.
      */
     public static long reserveFreeBytes(DriverConfig config) {
-        long configured = config.directory().configuredReserveFreeBytes();
+        long configured = config.get(DirectoryConfig.RESERVE_FREE_BYTES);
         return configured != -1 ? configured : forDefaultClients(config, 1).totalBytes();
     }
 
@@ -263,14 +337,14 @@ public final class Sizing {
         if (availableBytes >= needBytes) {
             return null;
         }
-        boolean isDerived = config.directory().configuredReserveFreeBytes() == -1;
+        boolean isDerived = config.get(DirectoryConfig.RESERVE_FREE_BYTES) == -1;
         Need named = isDerived
             ? driver.plus(forDefaultClients(config, 1))
             : driver.plus(new Need(List.of(new Part(DirectoryConfig.RESERVE_FREE_BYTES.name(), reserve))));
         StringBuilder text = new StringBuilder("this configuration needs ")
             .append(Quantity.describeBytes(needBytes)).append(isDerived ? " for driver and one default client, " : ", ")
             .append(Quantity.describeBytes(availableBytes)).append(" available in ")
-            .append(config.directory().path()).append("; enlarge that file system by ")
+            .append(config.directory()).append("; enlarge that file system by ")
             .append(Quantity.describeBytes(needBytes - availableBytes))
             .append(" (a tmpfs: mount -o remount,size=..., a container: --shm-size), choose another with ")
             .append(DirectoryConfig.BASE.name()).append(", or lower what is largest here:");
@@ -303,8 +377,17 @@ public final class Sizing {
             Math.multiplyExact(count, eachBytes));
     }
 
-    private static long ringBytes(long capacityBytes) {
+    private static long ringFileBytes(long capacityBytes) {
         return RecordRingDescriptor.HEADER_LENGTH + capacityBytes;
+    }
+
+    private static long ringBytes(long records, long recordBytes) {
+        long bytes = nextPowerOfTwo(records * recordBytes);
+        return Math.clamp(bytes, MIN_RING_BYTES, RecordRingDescriptor.MAX_CAPACITY);
+    }
+
+    private static long nextPowerOfTwo(long value) {
+        return value <= 1 ? 1 : Long.highestOneBit(value - 1) << 1;
     }
 
     private static long pages(long bytes) {

@@ -1,23 +1,23 @@
 package org.jfabric.driver.config;
 
-import java.util.List;
-
 /**
- * The udp link: sockets of datagram endpoints. Immutable.
+ * The udp link: sockets of datagram endpoints.
  */
 public final class UdpConfig {
     /** Value of {@link #INTERFACE} that leaves the choice to the destination. */
     public static final String INTERFACE_AUTO = TcpConfig.ANY_INTERFACE;
 
+    static final OptionGroup GROUP = new OptionGroup("udp", "The links udp and packet");
+
     /** {@code jfabric.udp.interface}. */
-    public static final Option<String> INTERFACE = Option.name("jfabric.udp.interface")
+    public static final Option<String> INTERFACE = GROUP.name("jfabric.udp.interface")
         .defaultsTo(INTERFACE_AUTO)
         .rule("auto, or the name or an address of a network interface", name -> !name.isEmpty())
         .why("Interface whose address is used by endpoints that name none. auto takes the one that leads to the "
             + "destination, or else the first that is up, those of other hosts before the loopback interface.");
 
     /** {@code jfabric.udp.maxMessageBytes}. */
-    public static final Option<Integer> MAX_MESSAGE_BYTES = Option.count("jfabric.udp.maxMessageBytes")
+    public static final Option<Integer> MAX_MESSAGE_BYTES = GROUP.count("jfabric.udp.maxMessageBytes")
         .defaultsTo(1472)
         .range(64, 65507)
         .why("Longest message. 1472 bytes fit into one frame of an Ethernet and are what libfabric's udp provider "
@@ -25,22 +25,22 @@ public final class UdpConfig {
             + "frames. Both sides should have the same.");
 
     /** {@code jfabric.udp.batchSize}. */
-    public static final Option<Integer> BATCH_SIZE = Option.count("jfabric.udp.batchSize")
+    public static final Option<Integer> BATCH_SIZE = GROUP.count("jfabric.udp.batchSize")
         .defaultsTo(64)
         .range(1, 1024)
         .why("Datagrams sent or received with one system call at most. Raise it for bursts of different lengths or "
             + "to several peers; 16 and more datagrams of one length to one peer pass through the kernel as one.");
 
     /** {@code jfabric.udp.bufferBytes}. */
-    public static final Option<Long> BUFFER_BYTES = Option.bytes("jfabric.udp.bufferBytes")
-        .defaultsTo(2L << 20)
-        .range(4L << 10, 1L << 30)
+    public static final Option<Integer> BUFFER_BYTES = GROUP.intBytes("jfabric.udp.bufferBytes")
+        .defaultsTo(2 << 20)
+        .range(4 << 10, 1 << 30)
         .why("The kernel's room for datagrams of one endpoint that wait for a receive, and for those that wait for the "
             + "network; what does not fit is dropped on arrival. The kernel gives at most net.core.rmem_max and "
             + "net.core.wmem_max.");
 
     /** {@code jfabric.udp.busyPollMicros}. */
-    public static final Option<Integer> BUSY_POLL_MICROS = Option.count("jfabric.udp.busyPollMicros")
+    public static final Option<Integer> BUSY_POLL_MICROS = GROUP.count("jfabric.udp.busyPollMicros")
         .defaultsTo(0)
         .range(0, 1_000_000)
         .why("Microseconds for which a receive without a datagram asks the network card itself, before its interrupt "
@@ -49,138 +49,33 @@ public final class UdpConfig {
             + "polled. ./fabric info --why says whether it has an effect.");
 
     /** {@code jfabric.udp.sockets}. */
-    public static final Option<Sockets> SOCKETS = Option.oneOf("jfabric.udp.sockets", Sockets.class)
+    public static final Option<Sockets> SOCKETS = GROUP.oneOf("jfabric.udp.sockets", Sockets.class)
         .defaultsTo(Sockets.NATIVE)
         .rule("NATIVE or NIO", sockets -> true)
         .why("NATIVE moves many datagrams with one system call and allocates nothing. NIO uses the JDK's channels, for "
             + "systems where the native calls do not work; the driver does not sleep then.");
 
     /** {@code jfabric.udp.peerRateBytes}. */
-    public static final Option<Long> PEER_RATE_BYTES = Option.bytes("jfabric.udp.peerRateBytes")
+    public static final Option<Long> PEER_RATE_BYTES = GROUP.bytes("jfabric.udp.peerRateBytes")
         .defaultsTo(0L)
         .range(0L, 1L << 40)
         .why("Bytes in each second that an endpoint takes of one peer (udp, dtls), and of all senders together that "
             + "are not in its address vector; 0 for no limit. Datagrams above it are dropped and counted.");
 
     /** {@code jfabric.udp.peerRateMessages}. */
-    public static final Option<Integer> PEER_RATE_MESSAGES = Option.count("jfabric.udp.peerRateMessages")
+    public static final Option<Integer> PEER_RATE_MESSAGES = GROUP.count("jfabric.udp.peerRateMessages")
         .defaultsTo(0)
         .range(0, Integer.MAX_VALUE)
         .why("The same for the number of datagrams in each second, of any length.");
 
     /** {@code jfabric.udp.ringBytes}. */
-    public static final Option<Long> RING_BYTES = Option.bytes("jfabric.udp.ringBytes")
+    public static final Option<Long> RING_BYTES = GROUP.bytes("jfabric.udp.ringBytes")
         .defaultsTo(2L << 20)
         .range(64L << 10, 1L << 30)
         .why("Link packet: memory of the kernel, mapped by the driver, for datagrams of one endpoint that wait for a "
             + "receive. Endpoints with the address of a network have two of them. Each datagram takes the room of the "
             + "longest message; what does not fit is dropped on arrival and counted.");
 
-    static final OptionGroup GROUP = new OptionGroup(
-        "udp", "The links udp and packet",
-        List.of(INTERFACE, MAX_MESSAGE_BYTES, BATCH_SIZE, BUFFER_BYTES, BUSY_POLL_MICROS, SOCKETS, PEER_RATE_BYTES,
-            PEER_RATE_MESSAGES, RING_BYTES));
-
-    private final String networkInterface;
-    private final int maxMessageBytes;
-    private final int batchSize;
-    private final int bufferBytes;
-    private final int busyPollMicros;
-    private final Sockets sockets;
-    private final long peerRateBytes;
-    private final int peerRateMessages;
-    private final long ringBytes;
-
-    UdpConfig(ConfigSource source) {
-        networkInterface = source.value(INTERFACE);
-        maxMessageBytes = source.value(MAX_MESSAGE_BYTES);
-        batchSize = source.value(BATCH_SIZE);
-        bufferBytes = Math.toIntExact(source.value(BUFFER_BYTES));
-        busyPollMicros = source.value(BUSY_POLL_MICROS);
-        sockets = source.value(SOCKETS);
-        peerRateBytes = source.value(PEER_RATE_BYTES);
-        peerRateMessages = source.value(PEER_RATE_MESSAGES);
-        ringBytes = source.value(RING_BYTES);
-    }
-
-    /**
-     * Interface of endpoints that name no address.
-     *
-     * @return name or address, or {@value #INTERFACE_AUTO}.
-     */
-    public String networkInterface() {
-        return networkInterface;
-    }
-
-    /**
-     * Longest message.
-     *
-     * @return bytes, 64 to 65507.
-     */
-    public int maxMessageBytes() {
-        return maxMessageBytes;
-    }
-
-    /**
-     * Datagrams of one system call at most.
-     *
-     * @return 1 or more.
-     */
-    public int batchSize() {
-        return batchSize;
-    }
-
-    /**
-     * Room asked of the kernel in each direction.
-     *
-     * @return bytes.
-     */
-    public int bufferBytes() {
-        return bufferBytes;
-    }
-
-    /**
-     * How long a receive without a datagram polls the network card.
-     *
-     * @return microseconds, 0 for the system's own value.
-     */
-    public int busyPollMicros() {
-        return busyPollMicros;
-    }
-
-    /**
-     * Room of the ring of an endpoint of link packet.
-     *
-     * @return bytes.
-     */
-    public long ringBytes() {
-        return ringBytes;
-    }
-
-    /**
-     * Bytes in each second that an endpoint takes of one peer.
-     *
-     * @return 0 for no limit.
-     */
-    public long peerRateBytes() {
-        return peerRateBytes;
-    }
-
-    /**
-     * Datagrams in each second that an endpoint takes of one peer.
-     *
-     * @return 0 for no limit.
-     */
-    public int peerRateMessages() {
-        return peerRateMessages;
-    }
-
-    /**
-     * Interface to the kernel for datagrams.
-     *
-     * @return the choice.
-     */
-    public Sockets sockets() {
-        return sockets;
+    private UdpConfig() {
     }
 }

@@ -11,6 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.agrona.ErrorHandler;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LogConfig;
+import org.jfabric.driver.config.LogTarget;
 import org.jfabric.info.FabricException;
 
 /**
@@ -79,13 +81,17 @@ public final class DriverLog implements AutoCloseable {
      */
     public static DriverLog open(
         DriverConfig config, boolean isDaemon, ErrorHandler recorder, PrintStream err, EventRecord record) {
-        LogSink sink = switch (config.log().target(isDaemon)) {
-            case STDERR -> LogSink.stream(err, config.log().format());
-            case FILE -> LogSink.files(config.log());
+        LogSink sink = switch (target(config.get(LogConfig.TARGET), isDaemon)) {
+            case STDERR -> LogSink.stream(err, config.get(LogConfig.FORMAT));
+            case FILE -> LogSink.files(config);
             case LOGGER -> LogSink.logger(System.getLogger("org.jfabric.driver"));
             default -> null;
         };
         return new DriverLog(recorder, sink, System::nanoTime, record, RuntimeEvents.openIfPresent());
+    }
+
+    static LogTarget target(LogTarget option, boolean isDaemon) {
+        return option != LogTarget.AUTO ? option : isDaemon ? LogTarget.STDERR : LogTarget.NONE;
     }
 
     /**

@@ -8,6 +8,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LogConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
@@ -44,7 +45,7 @@ public final class EventRecord implements AutoCloseable {
      * @return null if no events are to be kept.
      */
     public static EventRecord create(int dirFd, OwnerId owner, DriverConfig config, ErrorHandler recorder) {
-        int events = config.log().recordEvents();
+        int events = config.get(LogConfig.RECORD_EVENTS);
         if (events == 0) {
             return null;
         }

@@ -10,6 +10,7 @@ import java.util.logging.Formatter;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.StreamHandler;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LogConfig;
 import org.jfabric.driver.config.LogFormat;
 import org.jfabric.info.FabricErrno;
@@ -49,16 +50,17 @@ interface LogSink {
     }
 
     /** Files that are rotated by size; the lines of an earlier driver stay in front. */
-    static LogSink files(LogConfig config) {
-        Path file = config.file();
+    static LogSink files(DriverConfig config) {
+        Path file = config.get(LogConfig.FILE);
         try {
             if (!Files.isDirectory(file.getParent())) {
                 throw new IOException("there is no folder " + file.getParent());
             }
             FileHandler files = new FileHandler(
-                file.toString().replace("%", "%%") + ".%g", config.fileLengthBytes(), config.fileCount(), true);
+                file.toString().replace("%", "%%") + ".%g", config.get(LogConfig.FILE_LENGTH_BYTES),
+                config.get(LogConfig.FILE_COUNT), true);
             files.setFormatter(new LineFormatter());
-            return handler(files, config.format());
+            return handler(files, config.get(LogConfig.FORMAT));
         } catch (IOException | SecurityException ex) {
             throw new FabricException(FabricErrno.EACCES, "the log " + file + " cannot be written: " + ex.getMessage(),
                 "Make the folder, or choose another place with jfabric.log.file or jfabric.log.target.", ex);

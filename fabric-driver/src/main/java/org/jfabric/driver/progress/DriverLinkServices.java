@@ -7,6 +7,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.engine.EngineCounters;
 import org.jfabric.driver.link.LinkServices;
@@ -189,7 +190,7 @@ public final class DriverLinkServices extends LinkServices {
     }
 
     /** Counters for the engine, from the same file. */
-    public EngineCounters engineCounters(MetricsConfig config) {
+    public EngineCounters engineCounters(DriverConfig config) {
         return new EngineCounters() {
             @Override
             public long open(int type, String label) {
@@ -198,12 +199,12 @@ public final class DriverLinkServices extends LinkServices {
 
             @Override
             public int endpointLimit() {
-                return config.endpointLimit();
+                return config.get(MetricsConfig.ENDPOINT_LIMIT);
             }
 
             @Override
             public int peerLimit() {
-                return config.peerLimit();
+                return config.get(MetricsConfig.PEER_LIMIT);
             }
 
             @Override

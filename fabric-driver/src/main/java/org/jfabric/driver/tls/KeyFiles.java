@@ -28,6 +28,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Option;
 import org.jfabric.driver.config.TlsConfig;
 import org.jfabric.info.FabricErrno;
@@ -57,19 +59,22 @@ final class KeyFiles {
     private static final String REMEDY_KEY =
         "Give a key in PKCS #8 (openssl pkcs8 -topk8 -nocrypt), or a PKCS #12 store made by keytool.";
 
-    private final TlsConfig config;
+    private final DriverConfig config;
 
-    KeyFiles(TlsConfig config) {
+    KeyFiles(DriverConfig config) {
         this.config = config;
     }
 
     /** The state of all files, to be compared with a later one. */
     List<Object> stamps() {
-        return List.of(stamp(config.keyFile()), stamp(config.certificateFile()), stamp(config.passwordFile()),
-            stamp(config.trustFile()), config.authorityFile() == null ? "none" : stamp(config.authorityFile()));
+        return Stream.of(TlsConfig.KEY_FILE, TlsConfig.CERTIFICATE_FILE, TlsConfig.PASSWORD_FILE, TlsConfig.TRUST_FILE,
+            TlsConfig.AUTHORITY_FILE).map(option -> stamp(config.file(option))).toList();
     }
 
     private static Object stamp(Path file) {
+        if (file == null) {
+            return "none";
+        }
         try {
             BasicFileAttributes now = Files.readAttributes(file, BasicFileAttributes.class);
             return new Stamp(now.fileKey(), now.lastModifiedTime(), now.size());
@@ -84,7 +89,7 @@ final class KeyFiles {
      * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
      */
     Identity identity() {
-        byte[] content = secret(TlsConfig.KEY_FILE, config.keyFile());
+        byte[] content = secret(TlsConfig.KEY_FILE);
         boolean isPem = new String(content, StandardCharsets.ISO_8859_1).contains(PEM_MARK);
         Identity identity = isPem ? pem(content) : store(content);
         checkPair(identity);
@@ -98,8 +103,8 @@ final class KeyFiles {
      * @throws FabricException as {@link #identity()}.
      */
     List<X509Certificate> pinned() {
-        return config.authorityFile() != null && Files.notExists(config.trustFile()) ? List.of()
-            : certificates(TlsConfig.TRUST_FILE, config.trustFile());
+        return config.file(TlsConfig.AUTHORITY_FILE) != null && Files.notExists(config.file(TlsConfig.TRUST_FILE))
+            ? List.of() : certificates(TlsConfig.TRUST_FILE);
     }
 
     /**
@@ -109,13 +114,13 @@ final class KeyFiles {
      * @throws FabricException as {@link #identity()}.
      */
     List<X509Certificate> authorities() {
-        if (config.authorityFile() == null) {
+        if (config.file(TlsConfig.AUTHORITY_FILE) == null) {
             return List.of();
         }
-        List<X509Certificate> read = certificates(TlsConfig.AUTHORITY_FILE, config.authorityFile());
+        List<X509Certificate> read = certificates(TlsConfig.AUTHORITY_FILE);
         for (X509Certificate each : read) {
             if (each.getBasicConstraints() < 0) {
-                throw wrong(TlsConfig.AUTHORITY_FILE, config.authorityFile(), "has the certificate of "
+                throw wrong(TlsConfig.AUTHORITY_FILE, "has the certificate of "
                     + each.getSubjectX500Principal() + ", which may not issue others (no CA:TRUE)",
                     "The certificate of a peer belongs into " + TlsConfig.TRUST_FILE.name() + '.', null);
             }
@@ -136,23 +141,24 @@ final class KeyFiles {
 
     private Identity pem(byte[] content) {
         Certificate[] chain =
-            certificates(TlsConfig.CERTIFICATE_FILE, config.certificateFile()).toArray(Certificate[]::new);
+            certificates(TlsConfig.CERTIFICATE_FILE).toArray(Certificate[]::new);
         Matcher block = PEM_KEY.matcher(new String(content, StandardCharsets.ISO_8859_1));
         if (!block.find()) {
-            throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "has no block BEGIN PRIVATE KEY", REMEDY_KEY, null);
+            throw wrong(TlsConfig.KEY_FILE, "has no block BEGIN PRIVATE KEY", REMEDY_KEY, null);
         }
         try {
             byte[] encoded = Base64.getMimeDecoder().decode(block.group(1));
             KeyFactory factory = KeyFactory.getInstance(chain[0].getPublicKey().getAlgorithm());
             return new Identity(factory.generatePrivate(new PKCS8EncodedKeySpec(encoded)), chain);
         } catch (GeneralSecurityException | IllegalArgumentException ex) {
-            throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "is not a key of the algorithm of the certificate in "
-                + config.certificateFile() + " (" + chain[0].getPublicKey().getAlgorithm() + ')', REMEDY_KEY, ex);
+            throw wrong(TlsConfig.KEY_FILE, "is not a key of the algorithm of the certificate in "
+                + config.get(TlsConfig.CERTIFICATE_FILE) + " (" + chain[0].getPublicKey().getAlgorithm() + ')',
+                REMEDY_KEY, ex);
         }
     }
 
     private Identity store(byte[] content) {
-        char[] password = new String(secret(TlsConfig.PASSWORD_FILE, config.passwordFile()), StandardCharsets.UTF_8)
+        char[] password = new String(secret(TlsConfig.PASSWORD_FILE), StandardCharsets.UTF_8)
             .lines().findFirst().orElse("").toCharArray();
         try {
             KeyStore store = KeyStore.getInstance("PKCS12");
@@ -164,10 +170,10 @@ final class KeyFiles {
                 }
             }
         } catch (GeneralSecurityException | IOException ex) {
-            throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "is neither PEM nor a PKCS #12 store that the password"
-                + " in " + config.passwordFile() + " opens: " + ex.getMessage(), REMEDY_KEY, ex);
+            throw wrong(TlsConfig.KEY_FILE, "is neither PEM nor a PKCS #12 store that the password"
+                + " in " + config.get(TlsConfig.PASSWORD_FILE) + " opens: " + ex.getMessage(), REMEDY_KEY, ex);
         }
-        throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "has no private key", REMEDY_KEY, null);
+        throw wrong(TlsConfig.KEY_FILE, "has no private key", REMEDY_KEY, null);
     }
 
     /** A new key beside an old certificate, as in the middle of a replacement of both. */
@@ -185,62 +191,63 @@ final class KeyFiles {
             signature.update(text);
             fits = signature.verify(signed);
         } catch (GeneralSecurityException ex) {
-            throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "has a key that cannot sign: " + ex.getMessage(),
+            throw wrong(TlsConfig.KEY_FILE, "has a key that cannot sign: " + ex.getMessage(),
                 "Use a key of RSA, EC or Ed25519.", ex);
         }
         if (!fits) {
-            throw wrong(TlsConfig.KEY_FILE, config.keyFile(), "has a key that is not the one of the certificate",
+            throw wrong(TlsConfig.KEY_FILE, "has a key that is not the one of the certificate",
                 "Replace both files, each by a rename; connections use the new ones when they fit.", null);
         }
     }
 
-    private static List<X509Certificate> certificates(Option<?> option, Path file) {
+    private List<X509Certificate> certificates(Option<?> option) {
         try {
             List<X509Certificate> read = CertificateFactory.getInstance("X.509")
-                .generateCertificates(new ByteArrayInputStream(read(option, file))).stream()
+                .generateCertificates(new ByteArrayInputStream(read(option))).stream()
                 .map(X509Certificate.class::cast).toList();
             if (!read.isEmpty()) {
                 return read;
             }
         } catch (GeneralSecurityException ex) {
-            throw wrong(option, file, "is not a file of certificates: " + ex.getMessage(),
+            throw wrong(option, "is not a file of certificates: " + ex.getMessage(),
                 "Give certificates in PEM (keytool -exportcert -rfc).", ex);
         }
-        throw wrong(option, file, "has no certificate", "Give certificates in PEM (keytool -exportcert -rfc).", null);
+        throw wrong(option, "has no certificate", "Give certificates in PEM (keytool -exportcert -rfc).", null);
     }
 
     /** Reads a file that only its owner may read. */
-    private static byte[] secret(Option<?> option, Path file) {
-        byte[] content = read(option, file);
+    private byte[] secret(Option<?> option) {
+        byte[] content = read(option);
+        Path file = config.file(option);
         try {
             if (!Collections.disjoint(Files.getPosixFilePermissions(file), OF_OTHERS)) {
                 throw new FabricException(FabricErrno.EACCES, option.name() + ": others than its owner can read or"
                     + " write " + file, "Run chmod 600 on it, and replace the key if others may have read it.");
             }
         } catch (IOException ex) {
-            throw unreadable(option, file, ex);
+            throw unreadable(option, ex);
         }
         return content;
     }
 
-    private static byte[] read(Option<?> option, Path file) {
+    private byte[] read(Option<?> option) {
         try {
-            return Files.readAllBytes(file);
+            return Files.readAllBytes(config.file(option));
         } catch (IOException ex) {
-            throw unreadable(option, file, ex);
+            throw unreadable(option, ex);
         }
     }
 
-    private static FabricException unreadable(Option<?> option, Path file, IOException cause) {
+    private FabricException unreadable(Option<?> option, IOException cause) {
         boolean isMissing = cause instanceof NoSuchFileException;
         return new FabricException(isMissing ? FabricErrno.ENOENT : FabricErrno.EACCES,
-            option.name() + ": " + file + (isMissing ? " does not exist" : " cannot be read: " + cause),
+            option.name() + ": " + config.file(option) + (isMissing ? " does not exist" : " cannot be read: " + cause),
             "Name the file in " + option.name() + ", readable for the driver's user; docs/security.md shows how to"
                 + " make one.", cause);
     }
 
-    private static FabricException wrong(
-        Option<?> option, Path file, String what, String remedy, Exception cause) {
-        return new FabricException(FabricErrno.EINVAL, option.name() + ": " + file + ' ' + what, remedy, cause);
+    private FabricException wrong(Option<?> option, String what, String remedy, Exception cause) {
+        return new FabricException(
+            FabricErrno.EINVAL, option.name() + ": " + config.file(option) + ' ' + what, remedy, cause);
     }
 }

@@ -13,7 +13,7 @@ import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.TrustManager;
-import org.jfabric.driver.config.TlsConfig;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -48,7 +48,7 @@ public final class TlsIdentity {
     private SSLContext context;
     private FabricException problem;
 
-    private TlsIdentity(Kind kind, TlsConfig config) {
+    private TlsIdentity(Kind kind, DriverConfig config) {
         this.kind = kind;
         files = new KeyFiles(config);
         stamps = files.stamps();
@@ -61,7 +61,7 @@ public final class TlsIdentity {
      *
      * @throws FabricException {@code FI_ENOENT}, {@code FI_EACCES} or {@code FI_EINVAL} with the file and what to do.
      */
-    public static TlsIdentity ofStreams(TlsConfig config) {
+    public static TlsIdentity ofStreams(DriverConfig config) {
         return new TlsIdentity(STREAMS, config);
     }
 
@@ -70,7 +70,7 @@ public final class TlsIdentity {
      *
      * @throws FabricException as {@link #ofStreams}.
      */
-    public static TlsIdentity ofDatagrams(TlsConfig config) {
+    public static TlsIdentity ofDatagrams(DriverConfig config) {
         return new TlsIdentity(DATAGRAMS, config);
     }
 

@@ -12,10 +12,10 @@ final class BindingCheck implements Check {
 
     @Override
     public Finding examine(Host host) {
-        ThreadingConfig threading = host.config().threading();
-        int cpu = threading.progressCpu();
-        if (threading.mode() != ThreadingMode.DEDICATED) {
-            return Finding.ok(NAME, "no thread spins in mode " + threading.mode());
+        int cpu = host.config().get(ThreadingConfig.PROGRESS_CPU);
+        ThreadingMode mode = host.config().get(ThreadingConfig.MODE);
+        if (mode != ThreadingMode.DEDICATED) {
+            return Finding.ok(NAME, "no thread spins in mode " + mode);
         }
         if (cpu < 0) {
             return Finding.note(NAME, "the scheduler may move the thread that spins",

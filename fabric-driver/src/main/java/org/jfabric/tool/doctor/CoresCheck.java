@@ -1,6 +1,7 @@
 package org.jfabric.tool.doctor;
 
 import java.util.Locale;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.ffi.CpuQuota;
 
@@ -11,13 +12,13 @@ final class CoresCheck implements Check {
     @Override
     public Finding examine(Host host) {
         double cores = CpuQuota.availableCores(host.root());
-        ThreadingMode mode = host.config().threading().mode();
+        ThreadingMode mode = host.config().get(ThreadingConfig.MODE);
         String seen = String.format(Locale.ROOT, "%.1f cores for this process, threading mode %s", cores, mode);
         if (mode != ThreadingMode.DEDICATED) {
             return cores >= 2 ? Finding.ok(NAME, seen)
                 : Finding.note(NAME, seen, "Driver and application share one core's time and wait for each other.");
         }
-        int spinning = host.config().threading().progressThreads();
+        int spinning = host.config().get(ThreadingConfig.PROGRESS_THREADS);
         String spin = spinning == 1 ? "One thread of the driver spins" : spinning + " threads of the driver spin";
         if (cores <= spinning) {
             return Finding.error(NAME, seen, spin + ", and nothing is left for its clients. Give the process more"

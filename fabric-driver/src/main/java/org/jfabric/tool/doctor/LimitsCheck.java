@@ -1,6 +1,7 @@
 package org.jfabric.tool.doctor;
 
 import java.util.List;
+import org.jfabric.driver.config.LinkConfig;
 
 /** Limits of the process: memory that cannot be swapped, and open files. */
 final class LimitsCheck implements Check {
@@ -17,7 +18,7 @@ final class LimitsCheck implements Check {
         }
         String seen = "locked memory " + memlock + (memlock.equals(UNLIMITED) ? "" : " bytes")
             + ", open files " + files;
-        boolean hasDevice = host.config().link().enabled().stream().anyMatch(link -> link.startsWith("verbs"));
+        boolean hasDevice = host.config().get(LinkConfig.ENABLED).stream().anyMatch(link -> link.startsWith("verbs"));
         if (hasDevice && !memlock.equals(UNLIMITED)) {
             return Finding.warning(NAME, seen, "A link of RDMA devices is enabled, and registered memory counts as"
                 + " locked. In the unit of systemd: LimitMEMLOCK=infinity.", "ulimit -l unlimited");

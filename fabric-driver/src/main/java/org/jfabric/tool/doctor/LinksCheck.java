@@ -3,6 +3,7 @@ package org.jfabric.tool.doctor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.info.Verdict;
 
 /** Whether each enabled link can be used. */
@@ -19,7 +20,7 @@ final class LinksCheck implements Check {
         for (Verdict verdict : host.verdicts()) {
             if (verdict.chosen()) {
                 usable.add(verdict.linkName());
-            } else if (host.config().link().enabled().contains(verdict.linkName())) {
+            } else if (host.config().get(LinkConfig.ENABLED).contains(verdict.linkName())) {
                 refused.add(verdict);
             }
         }

@@ -1,5 +1,6 @@
 package org.jfabric.tool.doctor;
 
+import org.jfabric.driver.config.LinkConfig;
 /** Huge pages that the administrator has reserved, which links of RDMA devices use for their buffers. */
 final class ReservedHugePagesCheck implements Check {
     private static final String NAME = "reserved huge pages";
@@ -8,7 +9,7 @@ final class ReservedHugePagesCheck implements Check {
     public Finding examine(Host host) {
         long total = value(host, "HugePages_Total:");
         long free = value(host, "HugePages_Free:");
-        boolean hasDevice = host.config().link().enabled().stream().anyMatch(link -> link.startsWith("verbs"));
+        boolean hasDevice = host.config().get(LinkConfig.ENABLED).stream().anyMatch(link -> link.startsWith("verbs"));
         String seen = total + " reserved, " + free + " free";
         return hasDevice && free == 0
             ? Finding.note(NAME, seen, "Links of RDMA devices take huge pages for their buffers if some are free.",

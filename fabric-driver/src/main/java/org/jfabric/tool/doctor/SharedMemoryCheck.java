@@ -17,7 +17,7 @@ final class SharedMemoryCheck implements Check {
     @Override
     public Finding examine(Host host) {
         DriverConfig config = host.config();
-        Path directory = config.directory().path();
+        Path directory = config.directory();
         String[] mount = mount(host, directory);
         String seen = host.freeBytes() < 0 ? "free space of " + directory + " is unknown"
             : (host.freeBytes() >> 20) + " MiB free for " + directory + " on " + mount[1] + " at " + mount[0];

@@ -2,7 +2,6 @@ package org.jfabric.driver.config;
 
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -53,20 +52,20 @@ class DriverConfigTest {
     void shouldHaveDocumentedDefaultsWhenNothingIsSet() {
         DriverConfig config = builder().build();
         assertAll(
-            () -> assertEquals("default", config.directory().name()),
-            () -> assertEquals(config.directory().base().resolve("default"), config.directory().path()),
-            () -> assertEquals(ThreadingMode.SHARED, config.threading().mode()),
-            () -> assertEquals(-1, config.threading().progressCpu()),
-            () -> assertEquals(256, config.queue().txSize()),
-            () -> assertEquals(1024, config.queue().rxSize()),
-            () -> assertEquals(128, config.queue().injectSizeBytes()),
-            () -> assertEquals(8192, config.engine().eagerLimitBytes()),
-            () -> assertEquals(4L << 20, config.engine().unexpectedBudgetBytes()),
-            () -> assertEquals(256L << 10, config.engine().creditWindowBytes()),
-            () -> assertEquals(64, config.engine().announcementLimit()),
-            () -> assertEquals(1L << 20, config.shm().ringLengthBytes()),
-            () -> assertEquals(List.of("loopback", "shm", "tcp"), config.link().enabled()),
-            () -> assertFalse(config.link().isPinned()));
+            () -> assertEquals("default", config.get(DirectoryConfig.NAME)),
+            () -> assertEquals(config.get(DirectoryConfig.BASE).resolve("default"), config.directory()),
+            () -> assertEquals(ThreadingMode.SHARED, config.get(ThreadingConfig.MODE)),
+            () -> assertEquals(-1, config.get(ThreadingConfig.PROGRESS_CPU)),
+            () -> assertEquals(256, config.get(QueueConfig.TX_SIZE)),
+            () -> assertEquals(1024, config.get(QueueConfig.RX_SIZE)),
+            () -> assertEquals(128, config.get(QueueConfig.INJECT_SIZE_BYTES)),
+            () -> assertEquals(8192, config.get(EngineConfig.EAGER_LIMIT_BYTES)),
+            () -> assertEquals(4L << 20, config.get(EngineConfig.UNEXPECTED_BUDGET_BYTES)),
+            () -> assertEquals(256L << 10, config.get(EngineConfig.CREDIT_WINDOW_BYTES)),
+            () -> assertEquals(64, config.get(EngineConfig.ANNOUNCEMENT_LIMIT)),
+            () -> assertEquals(1 << 20, config.get(ShmConfig.RING_LENGTH_BYTES)),
+            () -> assertEquals(List.of("loopback", "shm", "tcp"), config.get(LinkConfig.ENABLED)),
+            () -> assertEquals(LinkConfig.PIN_NONE, config.get(LinkConfig.PIN)));
         for (EffectiveValue value : config.effectiveValues()) {
             assertTrue(value.isDefault(), value.toString());
             assertEquals(Origin.DEFAULT, value.origin());
@@ -79,10 +78,10 @@ class DriverConfigTest {
         systemProperties.setProperty("jfabric.queue.rxSize", "20");
         systemProperties.setProperty("jfabric.queue.cqSize", "30");
         DriverConfig config = builder().set("jfabric.queue.cqSize", "300").load(file).build();
-        assertEquals(1, config.queue().txSize());
-        assertEquals(20, config.queue().rxSize());
-        assertEquals(300, config.queue().cqSize());
-        assertEquals(128, config.queue().injectSizeBytes());
+        assertEquals(1, config.get(QueueConfig.TX_SIZE));
+        assertEquals(20, config.get(QueueConfig.RX_SIZE));
+        assertEquals(300, config.get(QueueConfig.CQ_SIZE));
+        assertEquals(128, config.get(QueueConfig.INJECT_SIZE_BYTES));
     }
 
     @Test
@@ -92,17 +91,17 @@ class DriverConfigTest {
             "JFABRIC_QUEUE_TX_SIZE", "128", "JFABRIC_QUEUE_RX_SIZE", " 128 ", "JFABRIC_THREADING_MODE", "");
         systemProperties.setProperty("jfabric.queue.txSize", "512");
         DriverConfig config = builder().host(environment, host).build();
-        assertEquals(512, config.queue().txSize());
-        assertEquals(128, config.queue().rxSize());
-        assertEquals(3, config.engine().queuePollBatch());
-        assertEquals(ThreadingMode.SHARED, config.threading().mode());
+        assertEquals(512, config.get(QueueConfig.TX_SIZE));
+        assertEquals(128, config.get(QueueConfig.RX_SIZE));
+        assertEquals(3, config.get(EngineConfig.QUEUE_POLL_BATCH));
+        assertEquals(ThreadingMode.SHARED, config.get(ThreadingConfig.MODE));
         assertEquals(
             List.of("environment variable JFABRIC_QUEUE_RX_SIZE", "environment variable", "true"),
             config.effectiveValues().stream().filter(value -> value.option() == QueueConfig.RX_SIZE)
                 .flatMap(value -> Stream.of(
                     value.where(), value.origin().text(), String.valueOf(value.origin() == Origin.ENVIRONMENT)))
                 .toList());
-        assertEquals(256, builder().systemProperties(new Properties()).build().queue().txSize(),
+        assertEquals(256, builder().systemProperties(new Properties()).build().get(QueueConfig.TX_SIZE),
             "an embedded driver does not read the host's settings");
     }
 
@@ -116,10 +115,10 @@ class DriverConfigTest {
         DriverConfig byVariable = builder().host(environment, host).build();
 
         for (DriverConfig config : List.of(named, byVariable)) {
-            assertEquals(256, config.queue().txSize());
-            assertEquals(64, config.queue().rxSize());
+            assertEquals(256, config.get(QueueConfig.TX_SIZE));
+            assertEquals(64, config.get(QueueConfig.RX_SIZE));
         }
-        assertEquals(256, builder().host(Map.of(), folder.resolve("missing")).build().queue().txSize());
+        assertEquals(256, builder().host(Map.of(), folder.resolve("missing")).build().get(QueueConfig.TX_SIZE));
         assertContains(
             refusal(builder().host(Map.of(DriverConfig.FILE_VARIABLE, folder + "/missing"), host)), "does not exist");
     }
@@ -164,7 +163,7 @@ class DriverConfigTest {
     void shouldPreferLaterFileWhenSeveralAreLoaded() throws IOException {
         Path second = Files.writeString(folder.resolve("second.properties"), "jfabric.queue.txSize=2");
         DriverConfig config = builder().load(file("jfabric.queue.txSize=1")).load(second).build();
-        assertEquals(2, config.queue().txSize());
+        assertEquals(2, config.get(QueueConfig.TX_SIZE));
     }
 
     @Test
@@ -172,16 +171,16 @@ class DriverConfigTest {
         DriverConfig config = builder()
             .load(file("jfabric.shm.connectTimeoutNs = 250ms\njfabric.shm.ringLengthBytes: 2 MiB  \n"))
             .build();
-        assertEquals(250_000_000L, config.shm().connectTimeoutNs());
-        assertEquals(2L << 20, config.shm().ringLengthBytes());
+        assertEquals(250_000_000L, config.get(ShmConfig.CONNECT_TIMEOUT_NS));
+        assertEquals(2 << 20, config.get(ShmConfig.RING_LENGTH_BYTES));
     }
 
     @Test
     void shouldSplitDirectoryIntoBaseAndName() {
         DriverConfig config = builder().directory(folder.resolve("left")).build();
-        assertEquals(folder.toAbsolutePath(), config.directory().base());
-        assertEquals("left", config.directory().name());
-        assertEquals(folder.resolve("left").toAbsolutePath(), config.directory().path());
+        assertEquals(folder.toAbsolutePath(), config.get(DirectoryConfig.BASE));
+        assertEquals("left", config.get(DirectoryConfig.NAME));
+        assertEquals(folder.resolve("left").toAbsolutePath(), config.directory());
     }
 
     @Test
@@ -198,11 +197,10 @@ class DriverConfigTest {
             .set(LinkConfig.ENABLED, List.of("shm"))
             .set(LinkConfig.PIN, "shm")
             .build();
-        assertEquals(ThreadingMode.INVOKER, config.threading().mode());
-        assertEquals(1L << 20, config.engine().creditWindowBytes());
-        assertEquals(List.of("shm"), config.link().enabled());
-        assertTrue(config.link().isPinned());
-        assertEquals(List.of("shm"), config.link().missingFrom(List.of("loopback")));
+        assertEquals(ThreadingMode.INVOKER, config.get(ThreadingConfig.MODE));
+        assertEquals(1L << 20, config.get(EngineConfig.CREDIT_WINDOW_BYTES));
+        assertEquals(List.of("shm"), config.get(LinkConfig.ENABLED));
+        assertEquals("shm", config.get(LinkConfig.PIN));
     }
 
     @Test
@@ -319,11 +317,11 @@ class DriverConfigTest {
         Map<String, String> environment = Map.of(
             DefaultDirectory.BASE_VARIABLE, folder + "/named", "JFABRIC_QUEUE_TX_SIZE", "2");
         DriverConfig config = builder().environment(environment).build();
-        assertEquals(folder.resolve("named"), config.directory().base());
-        assertEquals(256, config.queue().txSize());
+        assertEquals(folder.resolve("named"), config.get(DirectoryConfig.BASE));
+        assertEquals(256, config.get(QueueConfig.TX_SIZE));
         Path set = folder.resolve("set");
         assertEquals(
-            set, builder().environment(environment).set(DirectoryConfig.BASE, set).build().directory().base());
+            set, builder().environment(environment).set(DirectoryConfig.BASE, set).build().get(DirectoryConfig.BASE));
     }
 
     @Test

@@ -14,7 +14,6 @@ class SizingPageTest {
     private static final Path PAGE = Path.of("..", "docs", "sizing.md");
 
     private final DriverConfig config = DriverConfig.builder().systemProperties(new Properties()).build();
-    private final QueueConfig queue = config.queue();
     private final String page = read();
 
     private static String read() {
@@ -43,11 +42,11 @@ class SizingPageTest {
             .mapToLong(Sizing.Part::bytes).sum();
         assertEquals(kib(record), row("`record`")[2]);
         assertEquals(kib(Sizing.forDriver(config).totalBytes() - record), row("`cnc`")[2]);
-        assertEquals(kib(Sizing.ctlFileBytes(queue)), row("`.ctl`")[2]);
-        assertEquals(kib(Sizing.tqFileBytes(queue, queue.txSize())), row("`.tq`")[2]);
-        assertEquals(kib(Sizing.rqFileBytes(queue, queue.rxSize())), row("`.rq`")[2]);
-        assertEquals(kib(Sizing.cqFileBytes(queue, queue.cqSize())), row("`.cq`")[2]);
-        assertEquals(kib(Sizing.shmRingFileBytes(config.shm())), row("`.ring`")[2]);
+        assertEquals(kib(Sizing.ctlFileBytes(config)), row("`.ctl`")[2]);
+        assertEquals(kib(Sizing.tqFileBytes(config, config.get(QueueConfig.TX_SIZE))), row("`.tq`")[2]);
+        assertEquals(kib(Sizing.rqFileBytes(config, config.get(QueueConfig.RX_SIZE))), row("`.rq`")[2]);
+        assertEquals(kib(Sizing.cqFileBytes(config, config.get(QueueConfig.CQ_SIZE))), row("`.cq`")[2]);
+        assertEquals(kib(Sizing.shmRingFileBytes(config)), row("`.ring`")[2]);
         assertTrue(page.contains(kib(Sizing.mrFileBytes(4 << 20)) + " for 4 MiB"));
     }
 
@@ -60,14 +59,15 @@ class SizingPageTest {
     @Test
     void shouldNameTheLengthsOfSmallerAndLargerQueues() {
         assertQueues("64 sends", 64, 64, 96);
-        assertQueues("256 sends", queue.txSize(), queue.rxSize(), queue.cqSize());
+        assertQueues("256 sends", config.get(QueueConfig.TX_SIZE), config.get(QueueConfig.RX_SIZE),
+            config.get(QueueConfig.CQ_SIZE));
         assertQueues("4,096 sends", 4096, 16384, 20480);
     }
 
     private void assertQueues(String begin, int sends, int receives, int entries) {
         String[] row = row(begin);
-        assertEquals(kib(Sizing.tqFileBytes(queue, sends)), row[1]);
-        assertEquals(kib(Sizing.rqFileBytes(queue, receives)), row[2]);
-        assertEquals(kib(Sizing.cqFileBytes(queue, entries)) + " |", row[3]);
+        assertEquals(kib(Sizing.tqFileBytes(config, sends)), row[1]);
+        assertEquals(kib(Sizing.rqFileBytes(config, receives)), row[2]);
+        assertEquals(kib(Sizing.cqFileBytes(config, entries)) + " |", row[3]);
     }
 }

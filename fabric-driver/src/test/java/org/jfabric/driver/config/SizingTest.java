@@ -32,41 +32,42 @@ class SizingTest {
 
     @Test
     void shouldDeriveQueueLengthsFromSizes() {
-        QueueConfig queue = builder().build().queue();
-        assertEquals(64L << 10, queue.tqLengthBytes(256));
-        assertEquals(128L << 10, queue.tqLengthBytes(342));
-        assertEquals(128L << 10, queue.rqLengthBytes(1024));
-        assertEquals(4L << 10, queue.rqLengthBytes(1));
-        assertEquals(1L << 30, builder().set(QueueConfig.INJECT_SIZE_BYTES, 4096L).build().queue()
-            .tqLengthBytes(1 << 20));
+        DriverConfig config = builder().build();
+        assertEquals(64L << 10, Sizing.tqLengthBytes(config, 256));
+        assertEquals(128L << 10, Sizing.tqLengthBytes(config, 342));
+        assertEquals(128L << 10, Sizing.rqLengthBytes(config, 1024));
+        assertEquals(4L << 10, Sizing.rqLengthBytes(config, 1));
+        assertEquals(1L << 30, Sizing.tqLengthBytes(
+            builder().set(QueueConfig.INJECT_SIZE_BYTES, 4096).build(), 1 << 20));
     }
 
     @Test
     void shouldTakeQueueLengthsWhenTheyAreSet() {
-        QueueConfig queue = builder()
-            .set("jfabric.queue.tqLengthBytes", "16k").set("jfabric.queue.rqLengthBytes", "32k").build().queue();
-        assertEquals(16L << 10, queue.tqLengthBytes(256));
-        assertEquals(32L << 10, queue.rqLengthBytes(1024));
+        DriverConfig config = builder()
+            .set("jfabric.queue.tqLengthBytes", "16k").set("jfabric.queue.rqLengthBytes", "32k").build();
+        assertEquals(16L << 10, Sizing.tqLengthBytes(config, 256));
+        assertEquals(32L << 10, Sizing.rqLengthBytes(config, 1024));
     }
 
     @Test
     void shouldGiveTheDriverItsShareOfTheCompletionQueue() {
-        QueueConfig queue = builder().build().queue();
-        assertEquals(16, queue.cqDriverShare(1));
-        assertEquals(16, queue.cqDriverShare(64));
-        assertEquals(384, queue.cqDriverShare(1536));
-        assertEquals(32, queue.cqRingEntries(1));
-        assertEquals(32, queue.cqRingEntries(16));
-        assertEquals(2048, queue.cqRingEntries(1536));
-        QueueConfig fixed = builder().set("jfabric.queue.cqDriverShare", "16").build().queue();
-        assertEquals(16, fixed.cqDriverShare(1536));
-        assertEquals(4096, fixed.cqRingEntries(2048));
+        DriverConfig config = builder().build();
+        assertEquals(16, Sizing.cqDriverShare(config, 1));
+        assertEquals(16, Sizing.cqDriverShare(config, 64));
+        assertEquals(384, Sizing.cqDriverShare(config, 1536));
+        assertEquals(32, Sizing.cqRingEntries(config, 1));
+        assertEquals(32, Sizing.cqRingEntries(config, 16));
+        assertEquals(2048, Sizing.cqRingEntries(config, 1536));
+        DriverConfig fixed = builder().set("jfabric.queue.cqDriverShare", "16").build();
+        assertEquals(16, Sizing.cqDriverShare(fixed, 1536));
+        assertEquals(4096, Sizing.cqRingEntries(fixed, 2048));
     }
 
     @Test
     void shouldHoldAllOperationsOfADefaultEndpointInADefaultCompletionQueue() {
-        QueueConfig queue = builder().build().queue();
-        assertTrue(queue.cqSize() >= queue.txSize() + queue.rxSize());
+        DriverConfig config = builder().build();
+        assertTrue(config.get(QueueConfig.CQ_SIZE)
+            >= config.get(QueueConfig.TX_SIZE) + config.get(QueueConfig.RX_SIZE));
     }
 
     @Test
@@ -76,7 +77,7 @@ class SizingTest {
         assertEquals(3 * one.totalBytes(), Sizing.forDefaultClients(config, 3).totalBytes());
         assertEquals(0, Sizing.forDefaultClients(config, 0).totalBytes());
         assertEquals(one.totalBytes(), one.parts().stream().mapToLong(Sizing.Part::bytes).sum());
-        assertEquals(4096 + 2048 * 192, Sizing.cqFileBytes(config.queue(), 1536));
+        assertEquals(4096 + 2048 * 192, Sizing.cqFileBytes(config, 1536));
         for (Sizing.Part part : one.plus(Sizing.forDriver(config)).parts()) {
             assertEquals(0, part.bytes() % Sizing.PAGE_BYTES, part.name());
         }
@@ -87,7 +88,7 @@ class SizingTest {
         DriverConfig with = builder().build();
         DriverConfig without = builder().set("jfabric.link.enabled", "loopback").build();
         assertEquals(
-            Sizing.forDefaultClients(with, 2).totalBytes() - 2 * Sizing.shmRingFileBytes(with.shm()),
+            Sizing.forDefaultClients(with, 2).totalBytes() - 2 * Sizing.shmRingFileBytes(with),
             Sizing.forDefaultClients(without, 2).totalBytes());
     }
 

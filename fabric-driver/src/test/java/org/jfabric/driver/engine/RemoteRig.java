@@ -32,8 +32,8 @@ final class RemoteRig implements AutoCloseable {
     static final int MEMORY = 1 << 19;
     static final long BOTH = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
     static final byte UNTOUCHED = 0x5C;
-    private static final long RING = 64L << 10;
-    private static final long SEGMENT = 8L << 10;
+    private static final int RING = 64 << 10;
+    private static final int SEGMENT = 8 << 10;
 
     final List<Node> nodes = new ArrayList<>();
     final List<Throwable> errors = new ArrayList<>();

@@ -144,7 +144,7 @@ class DriverLogTest {
     void shouldKeepAtMostTheConfiguredFilesOfTheConfiguredLength() throws IOException {
         DriverConfig config = DriverConfig.builder()
             .set(LogConfig.TARGET, LogTarget.FILE).set(LogConfig.FILE, folder.resolve("50%u.log"))
-            .set(LogConfig.FILE_LENGTH_BYTES, 1024L).set(LogConfig.FILE_COUNT, 3).build();
+            .set(LogConfig.FILE_LENGTH_BYTES, 1024).set(LogConfig.FILE_COUNT, 3).build();
         for (int round = 0; round < 2; round++) {
             try (DriverLog lines = DriverLog.open(config, false, recorded::add, System.err, null)) {
                 AgentLog log = lines.agent("test", true);
@@ -182,8 +182,8 @@ class DriverLogTest {
 
     @Test
     void shouldLogOfADaemonByDefaultAndNotOfAnEmbeddedDriver() {
-        LogConfig config = DriverConfig.builder().build().log();
-        assertEquals(LogTarget.STDERR, config.target(true));
-        assertEquals(LogTarget.NONE, config.target(false));
+        LogTarget option = DriverConfig.builder().build().get(LogConfig.TARGET);
+        assertEquals(LogTarget.STDERR, DriverLog.target(option, true));
+        assertEquals(LogTarget.NONE, DriverLog.target(option, false));
     }
 }

@@ -12,6 +12,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.resource.Stage;
@@ -66,7 +67,7 @@ class StageLatencyTest {
 
     private void pump() {
         for (FabricDriver driver : new FabricDriver[] {alpha, beta}) {
-            if (driver.config().threading().mode() == ThreadingMode.INVOKER) {
+            if (driver.config().get(ThreadingConfig.MODE) == ThreadingMode.INVOKER) {
                 driver.cycle();
             }
         }

@@ -140,8 +140,8 @@ class TlsIdentityTest {
         for (int i = 0; i < options.length; i += 2) {
             config.set(options[i], options[i + 1]);
         }
-        return isForStreams ? TlsIdentity.ofStreams(config.build().tls())
-            : TlsIdentity.ofDatagrams(config.build().tls());
+        return isForStreams ? TlsIdentity.ofStreams(config.build())
+            : TlsIdentity.ofDatagrams(config.build());
     }
 
     private void shake(SSLEngine one, SSLEngine two) throws SSLException {

@@ -68,10 +68,10 @@ final class ZeroCopyPort implements Port, MessageHandler, CompletionHandler {
         DriverConfig.Builder config = DriverConfig.builder()
             .directory(settings.ownDirectory())
             .set(QueueConfig.CQ_DRIVER_SHARE, DRIVER_SHARE)
-            .set(QueueConfig.BUFFERED_LIMIT_BYTES, (long) cellBytes)
+            .set(QueueConfig.BUFFERED_LIMIT_BYTES, cellBytes)
             // no longer than needed: cells that are used in turn should stay in the cache
             .set(QueueConfig.SLAB_LENGTH_BYTES,
-                (long) BitUtil.findNextPositivePowerOfTwo(Math.max(LEAST_SLAB_BYTES, CELLS * cellBytes)));
+                BitUtil.findNextPositivePowerOfTwo(Math.max(LEAST_SLAB_BYTES, CELLS * cellBytes)));
         Info hints = new Info().caps(Flags.MSG | Flags.SEND | Flags.RECV).mode(Mode.BUFFERED_RECV).linkName(LINK);
         hints.epAttr().type(EndpointType.RDM);
         own = new InvokedEndpoint(config, hints, QUEUE_SIZE);

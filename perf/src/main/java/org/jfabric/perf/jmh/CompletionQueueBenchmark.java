@@ -19,6 +19,7 @@ import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.CompletionWriter;
 import org.jfabric.info.AddressVectorAttr;
@@ -98,7 +99,7 @@ public class CompletionQueueBenchmark implements CompletionHandler {
         endpoint.enable();
         arena = Arena.ofShared();
         writer = new CompletionWriter(
-            map(driver.directory()).address(), (int) driver.config().queue().cqRingEntries(QUEUE_SIZE), null);
+            map(driver.directory()).address(), (int) Sizing.cqRingEntries(driver.config(), QUEUE_SIZE), null);
     }
 
     @TearDown(Level.Trial)

@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jfabric.driver.config.DirectoryConfig;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EngineConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.BestChoice;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
@@ -155,7 +158,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
             candidates.forEach(each -> add(each.verdict(forOther(hints, each), driverName, config), reasons));
         }
         if (candidates.isEmpty() && others.stream().noneMatch(BestLinkProvider::joinsDrivers)) {
-            reasons.add(new Reason("links of the driver", String.join(", ", config.link().enabled()),
+            reasons.add(new Reason("links of the driver", String.join(", ", config.get(LinkConfig.ENABLED)),
                 "shm, tcp or rxm", "Enable one of them, by jfabric.link.enabled"));
         }
     }
@@ -286,7 +289,8 @@ public final class BestLinkProvider extends ReliableLinkProvider {
 
     @Override
     protected ChannelLimits limits(DriverConfig config) {
-        return new ChannelLimits(config.engine().eagerLimitBytes(), 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES,
+        return new ChannelLimits(
+            config.get(EngineConfig.EAGER_LIMIT_BYTES), 0, MemoryRegionDescriptor.MAX_LENGTH, Long.BYTES,
             LEVELS, limits(config, 0).messageOrder());
     }
 
@@ -365,7 +369,7 @@ public final class BestLinkProvider extends ReliableLinkProvider {
                     : bound.containsKey(each.name()) ? bound.get(each.name()).address() : "-");
             }
         }
-        return new BestName(SharedFolder.of(config.directory().base()), driver, endpoint, ways);
+        return new BestName(SharedFolder.of(config.get(DirectoryConfig.BASE)), driver, endpoint, ways);
     }
 
     @Override

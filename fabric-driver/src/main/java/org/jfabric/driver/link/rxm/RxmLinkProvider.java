@@ -2,6 +2,8 @@ package org.jfabric.driver.link.rxm;
 
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.RxmConfig;
+import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
@@ -69,9 +71,10 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     @Override
     public Link open(LinkServices services, DriverConfig config) {
         RxmSettings settings = new RxmSettings(
-            config.rxm().eagerLimitBytes(), config.rxm().segmentedLimitBytes(), config.tcp().connectTimeoutNs(),
-            new UnknownPeers.Limits(config.tcp().unknownPeerLimit(), config.tcp().unknownPeersPerHost()),
-            config.tcp().unknownPeerTimeoutNs(), config.tcp().takeover());
+            config.get(RxmConfig.EAGER_LIMIT_BYTES), config.get(RxmConfig.SEGMENTED_LIMIT_BYTES),
+            config.get(TcpConfig.CONNECT_TIMEOUT_NS),
+            UnknownPeers.Limits.of(config),
+            config.get(TcpConfig.UNKNOWN_PEER_TIMEOUT_NS), config.get(TcpConfig.TAKEOVER));
         return new RxmLink(name(), below.open(services, config), services, settings);
     }
 
@@ -112,7 +115,7 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        if (config.rxm().eagerLimitBytes() >= ATOMIC_EAGER_BYTES) {
+        if (config.get(RxmConfig.EAGER_LIMIT_BYTES) >= ATOMIC_EAGER_BYTES) {
             return offer;
         }
         long caps = offer.caps() & ~(hasAccesses ? Flags.ATOMIC : Flags.ATOMIC | ACCESSES);

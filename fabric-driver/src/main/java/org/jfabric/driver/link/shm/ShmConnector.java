@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import java.nio.file.Path;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.ResourceTask;
@@ -18,9 +19,9 @@ final class ShmConnector {
 
     private final ShmLink link;
     private final LinkServices services;
-    private final ShmConfig config;
+    private final DriverConfig config;
 
-    ShmConnector(ShmLink link, LinkServices services, ShmConfig config) {
+    ShmConnector(ShmLink link, LinkServices services, DriverConfig config) {
         this.link = link;
         this.services = services;
         this.config = config;
@@ -73,7 +74,7 @@ final class ShmConnector {
 
     private void onUp(ShmConnection connection, ShmFiles files) {
         int fd = files.fd();
-        connection.up(config.regionCacheSize());
+        connection.up(config.get(ShmConfig.REGION_CACHE_SIZE));
         services.watch(fd, connection::onReadable);
     }
 
@@ -140,14 +141,14 @@ final class ShmConnector {
             Path directory = directoryOf(connection);
             files.openDirectory(directory);
             files.connect(directory.resolve(SOCKET_NAME));
-            files.createRing(ringNumber, (int) config.ringLengthBytes(), services.ownerId());
+            files.createRing(ringNumber, config.get(ShmConfig.RING_LENGTH_BYTES), services.ownerId());
         }
 
         @Override
         void onReady() {
             connection.files(files);
             connection.state(ShmConnection.GREETING);
-            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.get(ShmConfig.RING_LENGTH_BYTES),
                 ShmHello.threads(services.thread(), connection.peerThread()), services.stages().isOn())
                 .send(files.fd());
             services.watch(files.fd(), fd -> onHello(connection, files, fd));
@@ -201,13 +202,13 @@ final class ShmConnector {
         protected void execute() {
             files.openDirectory(directoryOf(connection));
             files.openPeer(hello);
-            files.createRing(ringNumber, (int) config.ringLengthBytes(), services.ownerId());
+            files.createRing(ringNumber, config.get(ShmConfig.RING_LENGTH_BYTES), services.ownerId());
         }
 
         @Override
         void onReady() {
             connection.files(files);
-            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.ringLengthBytes(),
+            ShmHello.of(services.ownerId(), services.driverName(), ringNumber, config.get(ShmConfig.RING_LENGTH_BYTES),
                 ShmHello.threads(services.thread(), connection.peerThread()), services.stages().isOn())
                 .send(files.fd());
             onUp(connection, files);

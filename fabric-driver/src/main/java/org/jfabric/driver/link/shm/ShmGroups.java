@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ContextName;
@@ -41,7 +42,7 @@ final class ShmGroups {
 
     private final ShmLink link;
     private final LinkServices services;
-    private final ShmConfig config;
+    private final DriverConfig config;
     private final Map<String, ShmGroup> groups = new HashMap<>();
     private final List<ShmGroupJoin> joins = new ArrayList<>();
     private final List<ShmGroupChannel> channels = new ArrayList<>();
@@ -53,7 +54,7 @@ final class ShmGroups {
     private long lostCounter;
     private int ids;
 
-    ShmGroups(ShmLink link, LinkServices services, ShmConfig config) {
+    ShmGroups(ShmLink link, LinkServices services, DriverConfig config) {
         this.link = link;
         this.services = services;
         this.config = config;
@@ -71,7 +72,8 @@ final class ShmGroups {
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
         ShmGroupJoin join = new ShmGroupJoin(++ids, endpoint, address, handler, isOwn || writes ? null
-            : isName(address) ? link.connection(address) : null, services.readAttendedNs() + config.connectTimeoutNs());
+            : isName(address) ? link.connection(address) : null,
+            services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         if (!isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
         } else if (isMember(endpoint, address)) {
@@ -122,7 +124,7 @@ final class ShmGroups {
         } else {
             LocalEndpoint endpoint = join.endpoint();
             ShmGroup group = new ShmGroup(
-                services, name, endpoint, channel(endpoint, address), config.groupStallTimeoutNs());
+                services, name, endpoint, channel(endpoint, address), config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             groups.put(address, group);
             services.submit(new CreateTask(group, join, reads));
         }
@@ -473,7 +475,7 @@ final class ShmGroups {
         private final ShmGroupJoin join;
         private final boolean reads;
         private final long number = services.nextFileNumber();
-        private final int capacity = (int) config.groupRingLengthBytes();
+        private final int capacity = config.get(ShmConfig.GROUP_RING_LENGTH_BYTES);
         private MappedFile file;
 
         CreateTask(ShmGroup group, ShmGroupJoin join, boolean reads) {

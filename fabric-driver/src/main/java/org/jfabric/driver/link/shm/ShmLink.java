@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -30,7 +31,7 @@ import org.jfabric.info.FabricException;
  */
 final class ShmLink extends Link {
     private final LinkServices services;
-    private final ShmConfig config;
+    private final DriverConfig config;
     private final ChannelLimits limits;
     private final long copiedBytesCounter;
     private final Map<String, LocalEndpoint> endpoints = new HashMap<>();
@@ -51,7 +52,7 @@ final class ShmLink extends Link {
     private record PeerThread(String driver, int thread) {
     }
 
-    ShmLink(LinkServices services, ShmConfig config, ChannelLimits limits, String name, boolean isInside) {
+    ShmLink(LinkServices services, DriverConfig config, ChannelLimits limits, String name, boolean isInside) {
         this.name = name;
         this.isInside = isInside;
         this.services = services;
@@ -315,7 +316,8 @@ final class ShmLink extends Link {
 
     private ShmConnection add(String driver, int thread, int state) {
         ShmConnection connection = new ShmConnection(
-            this, services, driver, thread, state, services.readAttendedNs() + config.connectTimeoutNs());
+            this, services, driver, thread, state,
+            services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         byThread.put(new PeerThread(driver, thread), connection);
         all = Arrays.copyOf(all, all.length + 1);
         all[all.length - 1] = connection;

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.shm;
 
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
@@ -25,7 +26,7 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new ShmLink(services, config.shm(), limits(config), NAME, false);
+        return new ShmLink(services, config, limits(config), NAME, false);
     }
 
     /**
@@ -35,7 +36,7 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
      * @return the link, which reaches endpoints of the other threads only.
      */
     public Link openBetweenThreads(LinkServices services, DriverConfig config, String name) {
-        return new ShmLink(services, config.shm(), limits(config), name, true);
+        return new ShmLink(services, config, limits(config), name, true);
     }
 
     @Override
@@ -64,6 +65,6 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
 
     @Override
     protected ChannelLimits limits(DriverConfig config) {
-        return limits(config, config.shm().segmentLengthBytes());
+        return limits(config, config.get(ShmConfig.SEGMENT_LENGTH_BYTES));
     }
 }

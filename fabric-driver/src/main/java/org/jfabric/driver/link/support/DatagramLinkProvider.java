@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.info.AddressFormat;
@@ -151,7 +152,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
             info.addrFormat(addressFormat(wanted));
         }
-        info.txAttr().injectSize(Math.min(longestBytes, config.queue().injectSizeBytes()));
+        info.txAttr().injectSize(Math.min(longestBytes, config.get(QueueConfig.INJECT_SIZE_BYTES)));
         info.epAttr().protocolVersion(protocolVersion);
         if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {
             info.txAttr().compOrder(Order.NONE);

@@ -2,6 +2,8 @@ package org.jfabric.driver.link.support;
 
 import org.jfabric.CompletionError;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.info.AddressFormat;
@@ -43,13 +45,13 @@ record Offer(String linkName, EndpointType type, Protocol protocol, long caps, C
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(linkName);
         info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order)
             .compOrder(completionOrder(hints.txAttr().compOrder())).opFlags(Flags.TRANSMIT_COMPLETE)
-            .size(size(hints.txAttr().size(), config.queue().txSize())).iovLimit(PieceList.MAX_PIECES)
-            .injectSize(config.queue().injectSizeBytes());
+            .size(size(hints.txAttr().size(), config.get(QueueConfig.TX_SIZE))).iovLimit(PieceList.MAX_PIECES)
+            .injectSize(config.get(QueueConfig.INJECT_SIZE_BYTES));
         info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order)
             .compOrder(completionOrder(hints.rxAttr().compOrder()))
-            .size(size(hints.rxAttr().size(), config.queue().rxSize())).iovLimit(PieceList.MAX_PIECES);
+            .size(size(hints.rxAttr().size(), config.get(QueueConfig.RX_SIZE))).iovLimit(PieceList.MAX_PIECES);
         info.epAttr().type(type).protocol(protocol).maxMsgSize(limits.maxMessageBytes()).txCtxCnt(1).rxCtxCnt(1);
-        Progress progress = config.threading().mode().isManualProgress() ? Progress.MANUAL : Progress.AUTO;
+        Progress progress = config.get(ThreadingConfig.MODE).isManualProgress() ? Progress.MANUAL : Progress.AUTO;
         info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
             .dataProgress(progress).resourceManagement(ResourceManagement.ENABLED)
             .avType(AddressVectorType.UNSPEC).cqDataSize(limits.cqDataBytes())

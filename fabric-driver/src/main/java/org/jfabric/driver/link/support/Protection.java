@@ -19,7 +19,7 @@ final class Protection {
 
     /** The condition that fails if the driver demands encryption; empty if it does not, or if the link has it. */
     static List<Reason> refusals(boolean isEncrypted, DriverConfig config) {
-        return isEncrypted || config.tls().policy() == TlsPolicy.OPTIONAL ? List.of() : List.of(new Reason(
+        return isEncrypted || config.get(TlsConfig.POLICY) == TlsPolicy.OPTIONAL ? List.of() : List.of(new Reason(
             CONDITION, "plain", "TLS, because " + TlsConfig.POLICY.name() + " is " + TlsPolicy.REQUIRED, REMEDY));
     }
 

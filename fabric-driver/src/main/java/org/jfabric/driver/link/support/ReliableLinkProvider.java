@@ -3,6 +3,7 @@ package org.jfabric.driver.link.support;
 import java.util.List;
 import org.jfabric.EventEntry;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.EngineConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.LinkProvider;
@@ -88,7 +89,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
      */
     protected static ChannelLimits limits(DriverConfig config, int segmentLimitBytes) {
         return new ChannelLimits(
-            config.engine().eagerLimitBytes(),
+            config.get(EngineConfig.EAGER_LIMIT_BYTES),
             segmentLimitBytes,
             MemoryRegionDescriptor.MAX_LENGTH,
             Long.BYTES,
@@ -139,7 +140,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         if (isScalable) {
             info.domainAttr().maxEpTxCtx(ContextName.MAX_CONTEXTS).maxEpRxCtx(ContextName.MAX_CONTEXTS);
         }
-        info.rxAttr().totalBufferedRecv(config.engine().unexpectedBudgetBytes());
+        info.rxAttr().totalBufferedRecv(config.get(EngineConfig.UNEXPECTED_BUDGET_BYTES));
         info.epAttr().protocolVersion(1).memTagFormat(FabricAddress.TAG_FORMAT_GENERIC);
         info.domainAttr().mrKeySize(MR_KEY_BYTES);
         long accesses = Flags.RMA | Flags.ATOMIC;

@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.TcpConfig;
 
 /**
  * Limits the connections of one endpoint with peers that its address vector does not hold: in total, and for each host.
@@ -21,6 +23,11 @@ public final class UnknownPeers {
      * @param total   connections of one endpoint, 0 for none.
      */
     public record Limits(int total, int perHost) {
+
+        /** Those of endpoints over tcp and rxm. */
+        public static Limits of(DriverConfig config) {
+            return new Limits(config.get(TcpConfig.UNKNOWN_PEER_LIMIT), config.get(TcpConfig.UNKNOWN_PEERS_PER_HOST));
+        }
     }
 
     private final Limits limits;

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Takeover;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.Channel;
@@ -56,6 +57,8 @@ final class TcpLink extends Link {
      */
     private static final int IDLE_POLLS = 2048;
     private static final long LINGER_NS = 1_000_000_000L;
+    /** The system counts the time between its questions in whole seconds. */
+    private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
     private static final int MAX_PLACES = PieceList.MAX_PIECES + 2;
 
     private final String name;
@@ -64,7 +67,9 @@ final class TcpLink extends Link {
     /** What encrypted connections share, or null. */
     private final TlsResources tls;
     private final LinkServices services;
-    private final TcpConfig config;
+    private final DriverConfig config;
+    private final int copyLimitBytes;
+    private final long unknownPeerTimeoutNs;
     private final TcpNetwork network;
     private final ChannelLimits limits;
     /**
@@ -105,7 +110,7 @@ final class TcpLink extends Link {
      * @param access the peers that are admitted, null for all.
      * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
      */
-    TcpLink(String name, LinkServices services, TcpConfig config, TcpNetwork network, ChannelLimits limits,
+    TcpLink(String name, LinkServices services, DriverConfig config, TcpNetwork network, ChannelLimits limits,
         AccessList access, TlsResources tls) {
         this.name = name;
         this.access = access;
@@ -117,12 +122,14 @@ final class TcpLink extends Link {
         this.limits = limits;
         this.writesCounter = services.counterAddress("tcp: writes to sockets");
         this.watched = network.watch(services);
-        this.readPool = new BufferPool(config.readAheadBytes());
-        this.writePool = new BufferPool(config.writeBehindBytes());
-        this.greetings = new Greetings(config.greetingLimit());
+        this.readPool = new BufferPool(config.get(TcpConfig.READ_AHEAD_BYTES));
+        this.writePool = new BufferPool(config.get(TcpConfig.WRITE_BEHIND_BYTES));
+        this.copyLimitBytes = config.get(TcpConfig.COPY_LIMIT_BYTES);
+        this.unknownPeerTimeoutNs = config.get(TcpConfig.UNKNOWN_PEER_TIMEOUT_NS);
+        this.greetings = new Greetings(config.get(TcpConfig.GREETING_LIMIT));
         this.counters = new TcpCounters(services);
         this.rates = rates(config);
-        this.reports = config.zeroCopyBytes() == 0 || tls != null ? null : new ZeroCopy();
+        this.reports = config.get(TcpConfig.ZERO_COPY_BYTES) == 0 || tls != null ? null : new ZeroCopy();
         this.stallCheckNs = services.nowNs();
     }
 
@@ -239,10 +246,10 @@ final class TcpLink extends Link {
         for (int i = 0; i < acceptors.size(); i++) {
             acceptors.get(i).resume();
         }
-        if (config.unknownPeerTimeoutNs() > 0 && services.nowNs() - stallCheckNs > 0) {
-            stallCheckNs = services.nowNs() + config.unknownPeerTimeoutNs() / StallWatch.CHECKS;
+        if (unknownPeerTimeoutNs > 0 && services.nowNs() - stallCheckNs > 0) {
+            stallCheckNs = services.nowNs() + unknownPeerTimeoutNs / StallWatch.CHECKS;
             for (RdmEndpoint endpoint : List.copyOf(endpoints.values())) {
-                work += endpoint.endStalled(services.nowNs(), config.unknownPeerTimeoutNs());
+                work += endpoint.endStalled(services.nowNs(), unknownPeerTimeoutNs);
             }
         }
         for (int i = waiting.size() - 1; i >= 0; i--) {
@@ -285,7 +292,7 @@ final class TcpLink extends Link {
             }
         }
         return acceptors.stream().anyMatch(TcpAcceptor::isPaused)
-            || config.unknownPeerTimeoutNs() > 0
+            || unknownPeerTimeoutNs > 0
             && endpoints.values().stream().anyMatch(RdmEndpoint::hasUnknownMidMessage);
     }
 
@@ -308,8 +315,9 @@ final class TcpLink extends Link {
         }
     }
 
-    private static PeerRates rates(TcpConfig config) {
-        PeerRate.Limits limits = new PeerRate.Limits(config.peerRateBytes(), config.peerRateMessages());
+    private static PeerRates rates(DriverConfig config) {
+        PeerRate.Limits limits = new PeerRate.Limits(
+            config.get(TcpConfig.PEER_RATE_BYTES), config.get(TcpConfig.PEER_RATE_MESSAGES));
         return limits.areNone() ? null : new PeerRates(limits);
     }
 
@@ -406,12 +414,12 @@ final class TcpLink extends Link {
     }
 
     int copyLimitBytes() {
-        return config.copyLimitBytes();
+        return copyLimitBytes;
     }
 
     /** Until when a connection that begins now has to be up; compared with {@link #attendedNs()}. */
     long connectDeadlineNs() {
-        return services.readAttendedNs() + config.connectTimeoutNs();
+        return services.readAttendedNs() + config.get(TcpConfig.CONNECT_TIMEOUT_NS);
     }
 
     /** As {@link LinkServices#attendedNs()}. */
@@ -480,12 +488,12 @@ final class TcpLink extends Link {
     /** Limits of the unknown peers of one endpoint. */
     UnknownPeers unknownPeers() {
         return new UnknownPeers(
-            new UnknownPeers.Limits(config.unknownPeerLimit(), config.unknownPeersPerHost()), counters::refusedAddress);
+            UnknownPeers.Limits.of(config), counters::refusedAddress);
     }
 
     /** Whether a peer's connection can be taken over when another process connects with the same address. */
     Takeover takeover() {
-        return config.takeover();
+        return config.get(TcpConfig.TAKEOVER);
     }
 
     /** Makes room for a new incoming connection from a host. */
@@ -496,7 +504,7 @@ final class TcpLink extends Link {
     }
 
     int backlog() {
-        return config.backlog();
+        return config.get(TcpConfig.BACKLOG);
     }
 
     /** Adds a new connection to the watched ones; false if the system refuses that. */
@@ -527,17 +535,28 @@ final class TcpLink extends Link {
     /** Has a connection send long payloads without a copy, if the option is on and its socket can do so. */
     void pin(TcpConnection connection) {
         if (reports != null && connection.port().allowPinned() == 0) {
-            connection.writer().pin(new TcpPins(connection.port(), reports, counters), config.zeroCopyBytes());
+            connection.writer().pin(
+                new TcpPins(connection.port(), reports, counters), config.get(TcpConfig.ZERO_COPY_BYTES));
         }
     }
 
     /** Lets the system detect the loss of the peer's host while nothing is sent to it. */
     void keepAlive(TcpPort port) {
-        port.keepAlive(seconds(config.keepaliveIdleNs()), seconds(config.keepaliveIntervalNs()),
-            config.keepaliveProbes());
-        if (config.userTimeoutNs() > 0) {
-            port.userTimeout((int) Math.ceilDiv(config.userTimeoutNs(), 1_000_000L));
+        long peerTimeoutNs = config.get(TcpConfig.PEER_TIMEOUT_NS);
+        long questionNs = peerTimeoutNs == 0 ? Long.MAX_VALUE : Math.max(SHORTEST_QUESTION_NS, peerTimeoutNs / 3);
+        long idleNs = config.get(TcpConfig.KEEPALIVE_IDLE_NS);
+        port.keepAlive(seconds(idleNs == 0 && peerTimeoutNs > 0 ? questionNs : Math.min(idleNs, questionNs)),
+            seconds(Math.min(config.get(TcpConfig.KEEPALIVE_INTERVAL_NS), questionNs)),
+            config.get(TcpConfig.KEEPALIVE_PROBES));
+        long userTimeoutNs = userTimeoutNs(config);
+        if (userTimeoutNs > 0) {
+            port.userTimeout((int) Math.ceilDiv(userTimeoutNs, 1_000_000L));
         }
+    }
+
+    /** Longest time for the peer's host to acknowledge sent bytes, 0 for the system's default. */
+    static long userTimeoutNs(DriverConfig config) {
+        return Math.max(config.get(TcpConfig.PEER_TIMEOUT_NS), config.get(TcpConfig.USER_TIMEOUT_NS));
     }
 
     private static int seconds(long durationNs) {

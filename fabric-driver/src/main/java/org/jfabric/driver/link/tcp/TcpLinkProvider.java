@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.tcp;
 
+import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
@@ -61,32 +62,33 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true, null);
     }
 
-    private TcpNetwork network(TcpConfig config) {
-        return network != null ? network : TcpNetwork.of(config.sockets());
+    private TcpNetwork network(DriverConfig config) {
+        return network != null ? network : TcpNetwork.of(config.get(TcpConfig.SOCKETS));
     }
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        TcpConfig tcp = config.tcp();
-        if (tcp.sockets() == Sockets.NIO && tcp.userTimeoutNs() > 0) {
+        boolean isNio = config.get(TcpConfig.SOCKETS) == Sockets.NIO;
+        if (isNio && TcpLink.userTimeoutNs(config) > 0) {
             throw new FabricException(FabricErrno.EINVAL, TcpConfig.USER_TIMEOUT_NS.name() + " or "
-                + TcpConfig.PEER_TIMEOUT_NS.name() + " is " + tcp.userTimeoutNs()
+                + TcpConfig.PEER_TIMEOUT_NS.name() + " is " + TcpLink.userTimeoutNs(config)
                 + ", and the sockets of the JDK have no such option",
                 "Set both to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
-        if (tcp.sockets() == Sockets.NIO && tcp.zeroCopyBytes() > 0) {
+        if (isNio && config.get(TcpConfig.ZERO_COPY_BYTES) > 0) {
             throw new FabricException(FabricErrno.EINVAL, TcpConfig.ZERO_COPY_BYTES.name() + " is "
-                + tcp.zeroCopyBytes() + ", and the sockets of the JDK have no such sends",
+                + config.get(TcpConfig.ZERO_COPY_BYTES) + ", and the sockets of the JDK have no such sends",
                 "Set it to 0, or " + TcpConfig.SOCKETS.name() + " to NATIVE.");
         }
-        AccessList access = tcp.accessFile() == null ? null : new AccessList(tcp.accessFile());
-        return new TcpLink(name(), services, tcp, network(tcp), limits(config), access,
-            isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config.tls()), access) : null);
+        Path accessFile = config.file(TcpConfig.ACCESS_FILE);
+        AccessList access = accessFile == null ? null : new AccessList(accessFile);
+        return new TcpLink(name(), services, config, network(config), limits(config), access,
+            isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config), access) : null);
     }
 
     @Override
     public List<Reason> bounds(DriverConfig config) {
-        long fromBytes = config.tcp().zeroCopyBytes();
+        long fromBytes = config.get(TcpConfig.ZERO_COPY_BYTES);
         return fromBytes == 0 || isEncrypted ? List.of() : List.of(new Reason("zero copy",
             "payloads from " + fromBytes + " bytes on; stopped by connections whose bytes the system copies",
             "peers on other hosts", "The counter \"" + TcpCounters.ZERO_COPY_OFF + "\" of ./fabric stat counts "
@@ -127,14 +129,13 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        TcpConfig tcp = config.tcp();
         boolean connects = wanted.epAttr().type() == EndpointType.MSG;
         if (connects && SocketName.isName(wanted.srcAddr())
             && SocketName.parse(wanted.srcAddr()).inetAddress().isAnyLocalAddress()) {
             // an endpoint may listen for connections at every address; a datagram endpoint is identified by its address
-            return network(tcp).reserve(SocketName.parse(wanted.srcAddr()));
+            return network(config).reserve(SocketName.parse(wanted.srcAddr()));
         }
-        SocketName name = LocalAddresses.choose(wanted, tcp.networkInterface(), TcpConfig.INTERFACE.name());
-        return connects ? network(tcp).reserve(name) : network(tcp).listen(name, tcp.backlog());
+        SocketName name = LocalAddresses.choose(wanted, config.get(TcpConfig.INTERFACE), TcpConfig.INTERFACE.name());
+        return connects ? network(config).reserve(name) : network(config).listen(name, config.get(TcpConfig.BACKLOG));
     }
 }

@@ -5,6 +5,7 @@ import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.BusyPoll;
 import org.jfabric.ffi.Libc;
@@ -22,8 +23,9 @@ final class BusyPollVerdict {
     }
 
     /** What is to be known; empty if the option is off. */
-    static List<Reason> of(UdpConfig config) {
-        if (config.busyPollMicros() == 0) {
+    static List<Reason> of(DriverConfig config) {
+        int micros = config.get(UdpConfig.BUSY_POLL_MICROS);
+        if (micros == 0) {
             return List.of();
         }
         int fd = UdpSocket.open(ANY_PORT, false);
@@ -31,7 +33,7 @@ final class BusyPollVerdict {
             return List.of();
         }
         try {
-            return List.of(describe(config.busyPollMicros(), BusyPoll.set(fd, config.busyPollMicros()), devices()));
+            return List.of(describe(micros, BusyPoll.set(fd, micros), devices()));
         } finally {
             Libc.close(fd);
         }

@@ -11,6 +11,7 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.link.support.HandshakeTask;
 import org.jfabric.driver.tls.TlsFailure;
 import org.jfabric.driver.tls.TlsIdentity;
@@ -72,7 +73,7 @@ final class DtlsHandshake {
         this.peer = peer;
         this.isClient = isClient;
         arrivedNs = owner.nowNs();
-        deadlineNs = arrivedNs + owner.resources().config().handshakeTimeoutNs();
+        deadlineNs = arrivedNs + owner.resources().config().get(DtlsConfig.HANDSHAKE_TIMEOUT_NS);
     }
 
     DtlsPeer peer() {
@@ -349,7 +350,7 @@ final class DtlsHandshake {
             }
             if (isClient && random == null) {
                 // the time for waiting behind other handshakes does not count
-                deadlineNs = owner.nowNs() + owner.resources().config().handshakeTimeoutNs();
+                deadlineNs = owner.nowNs() + owner.resources().config().get(DtlsConfig.HANDSHAKE_TIMEOUT_NS);
             }
             advance();
         }

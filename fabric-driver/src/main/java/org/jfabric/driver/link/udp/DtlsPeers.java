@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.udp.DtlsCounters.Kind;
 import org.jfabric.driver.tls.TlsFailure;
@@ -43,6 +44,8 @@ final class DtlsPeers {
     private final Map<DtlsAddress, DtlsPeer> peers = new HashMap<>();
     private final List<DtlsHandshake> shaking = new ArrayList<>();
     private final DtlsAddress wanted = new DtlsAddress();
+    private final long silenceNs;
+    private final long idleTimeoutNs;
     private final long sweepNs;
     private long nextCheckNs;
     private long nextSweepNs;
@@ -51,8 +54,9 @@ final class DtlsPeers {
         this.endpoint = endpoint;
         this.port = port;
         this.resources = resources;
-        sweepNs = Math.min(SWEEP_NS,
-            Math.min(resources.config().silenceNs(), resources.config().idleTimeoutNs()) / SWEEPS);
+        silenceNs = resources.config().get(DtlsConfig.SILENCE_NS);
+        idleTimeoutNs = resources.config().get(DtlsConfig.IDLE_TIMEOUT_NS);
+        sweepNs = Math.min(SWEEP_NS, Math.min(silenceNs, idleTimeoutNs) / SWEEPS);
         nextCheckNs = nowNs();
         nextSweepNs = nextCheckNs;
         resources.add(this);
@@ -369,7 +373,7 @@ final class DtlsPeers {
     /** Without a session and another handshake the messages that wait fail. */
     private void fail(DtlsPeer peer, int errno) {
         if (!peer.isBeingProved()) {
-            if (peer.session != null && peer.session.silentNs(nowNs()) > resources.config().silenceNs()) {
+            if (peer.session != null && peer.session.silentNs(nowNs()) > silenceNs) {
                 dropSession(peer);
             }
             UdpChannel waiting = peer.waiting;
@@ -433,9 +437,8 @@ final class DtlsPeers {
 
     private void check(DtlsPeer peer, long nowNs) {
         DtlsSession session = peer.session;
-        long silenceNs = resources.config().silenceNs();
         long silentNs = session.silentNs(nowNs);
-        if (nowNs - session.usedNs() > resources.config().idleTimeoutNs()) {
+        if (nowNs - session.usedNs() > idleTimeoutNs) {
             endSession(peer);
         } else if (session.isWorn() || silentNs > silenceNs) {
             begin(peer);

@@ -10,7 +10,9 @@ import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.DtlsConfig;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.HandshakeTasks;
 import org.jfabric.driver.link.support.UnknownPeers;
@@ -37,7 +39,7 @@ final class DtlsResources implements AutoCloseable {
 
     private final TlsIdentity identity;
     private final AccessList access;
-    private final DtlsConfig config;
+    private final DriverConfig config;
     private final LinkServices services;
     private final HandshakeTasks tasks;
     private final DtlsCounters counters;
@@ -58,9 +60,8 @@ final class DtlsResources implements AutoCloseable {
      * Without sessions.
      *
      * @param access the peers that are admitted, null for all with a trusted key.
-     * @param batch  number of sealed records that are sent with one system call.
      */
-    DtlsResources(LinkServices services, TlsIdentity identity, AccessList access, DtlsConfig config, int batch) {
+    DtlsResources(LinkServices services, TlsIdentity identity, AccessList access, DriverConfig config) {
         this.services = services;
         this.identity = identity;
         this.access = access;
@@ -68,9 +69,10 @@ final class DtlsResources implements AutoCloseable {
         tasks = new HandshakeTasks(services);
         counters = new DtlsCounters(services);
         places = new UnknownPeers(
-            new UnknownPeers.Limits(config.handshakeLimit(), config.handshakesPerHost()),
+            new UnknownPeers.Limits(config.get(DtlsConfig.HANDSHAKE_LIMIT), config.get(DtlsConfig.HANDSHAKES_PER_HOST)),
             () -> counters.address(DtlsCounters.Kind.REFUSED));
-        slots = UnsafeApi.allocateMemory((long) batch * SLOT_BYTES);
+        // as many sealed records as are sent with one system call
+        slots = UnsafeApi.allocateMemory((long) config.get(UdpConfig.BATCH_SIZE) * SLOT_BYTES);
     }
 
     /** Makes the engine of a session by the newest files, and begins its handshake; a resource thread. */
@@ -102,7 +104,7 @@ final class DtlsResources implements AutoCloseable {
         return access;
     }
 
-    DtlsConfig config() {
+    DriverConfig config() {
         return config;
     }
 
@@ -176,7 +178,7 @@ final class DtlsResources implements AutoCloseable {
     /** A session has begun; ends the one that was used least recently if there are too many. */
     void onSessionBegan() {
         sessions++;
-        if (sessions <= config.sessionLimit()) {
+        if (sessions <= config.get(DtlsConfig.SESSION_LIMIT)) {
             return;
         }
         DtlsPeers holder = null;

@@ -66,15 +66,14 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        UdpConfig udp = config.udp();
         boolean isNamed = wanted.srcAddr() != null && !wanted.srcAddr().isEmpty();
         SocketName name = isNamed ? UdpLinkProvider.name(wanted.srcAddr())
-            : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
+            : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name());
         if (name.inetAddress().isAnyLocalAddress() && isRouter(name)) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the wildcard address on a host that forwards packets"
                 + " of others, which would be taken for messages", "Name an address of this host.");
         }
-        return PacketPort.open(name, udp);
+        return PacketPort.open(name, config);
     }
 
     private static boolean isRouter(SocketName name) {
@@ -89,12 +88,12 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new UdpLink(NAME, services, config.udp(), limits(config.udp().maxMessageBytes()), null);
+        return new UdpLink(NAME, services, config, limits(config.get(UdpConfig.MAX_MESSAGE_BYTES)), null);
     }
 
     @Override
     protected int longestBytes(Info wanted, DriverConfig config, List<Reason> obstacles) {
-        int most = config.udp().maxMessageBytes();
+        int most = config.get(UdpConfig.MAX_MESSAGE_BYTES);
         String source = wanted.srcAddr();
         if (source == null || !SocketName.isName(source)) {
             return most;

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
@@ -75,7 +76,7 @@ final class PacketPort extends UdpPort {
     private boolean isClosed;
 
     private PacketPort(
-        SocketName name, InetAddress local, UdpConfig config, int kernelFd, int signFd, PacketRing loopback,
+        SocketName name, InetAddress local, DriverConfig config, int kernelFd, int signFd, PacketRing loopback,
         PacketRing network) {
         super(UdpNetwork.of(Sockets.NATIVE), name, local, config);
         this.kernelFd = kernelFd;
@@ -83,8 +84,8 @@ final class PacketPort extends UdpPort {
         this.loopback = loopback;
         this.network = network;
         this.ring = loopback;
-        int batch = config.batchSize();
-        payloadBytes = config.maxMessageBytes();
+        int batch = config.get(UdpConfig.BATCH_SIZE);
+        payloadBytes = config.get(UdpConfig.MAX_MESSAGE_BYTES);
         slotBytes = (payloadBytes + HEADERS_BYTES + 2 * SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
         slots = Arena.ofAuto().allocate((long) batch * slotBytes, SLOT_ALIGNMENT);
         slotsAddress = slots.address();
@@ -101,13 +102,13 @@ final class PacketPort extends UdpPort {
      *
      * @param wanted address of this host, or the wildcard.
      */
-    static PacketPort open(SocketName wanted, UdpConfig config) {
+    static PacketPort open(SocketName wanted, DriverConfig config) {
         List<Integer> open = new ArrayList<>();
         PacketRing[] rings = new PacketRing[2];
         try {
             int kernelFd = add(open, "bind", UdpSocket.open(wanted.toBytes(), false), wanted);
             check("setsockopt", PacketSocket.filter(kernelFd, PacketFilter.nothing()), wanted);
-            UdpSocket.buffers(kernelFd, 0, config.bufferBytes());
+            UdpSocket.buffers(kernelFd, 0, config.get(UdpConfig.BUFFER_BYTES));
             InetAddress local = wanted.inetAddress();
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(kernelFd, local.getAddress());

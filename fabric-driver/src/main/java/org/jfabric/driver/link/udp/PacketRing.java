@@ -7,6 +7,7 @@ import static org.jfabric.driver.link.udp.PacketCounters.Kind.RING_FULL;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.ffi.Libc;
@@ -95,14 +96,14 @@ final class PacketRing {
     }
 
     /** Opens a ring that receives what is sent to an address from now on. */
-    static PacketRing open(SocketName name, boolean isLoopback, UdpConfig config) {
+    static PacketRing open(SocketName name, boolean isLoopback, DriverConfig config) {
         int fd = check("socket", PacketSocket.openReceiver());
         try {
             // for packets that are longer than a frame
-            UdpSocket.buffers(fd, config.bufferBytes(), 0);
-            int frameBytes = frameBytes(config.maxMessageBytes() + IN6_HEADER_BYTES + UDP_HEADER_BYTES);
+            UdpSocket.buffers(fd, config.get(UdpConfig.BUFFER_BYTES), 0);
+            int frameBytes = frameBytes(config.get(UdpConfig.MAX_MESSAGE_BYTES) + IN6_HEADER_BYTES + UDP_HEADER_BYTES);
             int blockBytes = blockBytes(frameBytes);
-            int blocks = (int) Math.max(1, config.ringBytes() / blockBytes);
+            int blocks = (int) Math.max(1, config.get(UdpConfig.RING_BYTES) / blockBytes);
             check("setsockopt", PacketSocket.ring(fd, blockBytes, blocks, frameBytes, isLoopback));
             // before the socket is bound: nothing else may be in the ring
             check("setsockopt", PacketSocket.filter(
@@ -110,7 +111,8 @@ final class PacketRing {
             long mapped = Libc.mmap((long) blockBytes * blocks, Libc.PROT_READ | Libc.PROT_WRITE, Libc.MAP_SHARED, fd,
                 0);
             check("mmap", (int) Math.min(0, mapped));
-            PacketRing ring = new PacketRing(fd, name.isIn6(), frameBytes, blocks, mapped, config.batchSize());
+            PacketRing ring = new PacketRing(
+                fd, name.isIn6(), frameBytes, blocks, mapped, config.get(UdpConfig.BATCH_SIZE));
             int bound = isLoopback
                 ? PacketSocket.listen(fd, PacketSocket.ETH_P_ALL, PacketSocket.LOOPBACK_INTERFACE)
                 : PacketSocket.listen(fd, etherType(name.isIn6()), 0);

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.udp;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelHandler;
@@ -79,7 +80,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
      */
     UdpEndpoint(
         LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, UdpReader reader,
-        UdpConfig config, DtlsResources resources) {
+        DriverConfig config, DtlsResources resources) {
         super(local);
         this.port = port;
         this.isMapped = port.isMapped();
@@ -87,8 +88,9 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         this.services = services;
         this.limits = limits;
         this.reader = reader;
-        this.outgoing = new MessageVector(config.batchSize(), PieceList.MAX_PIECES);
-        this.rates = new PeerRate.Limits(config.peerRateBytes(), config.peerRateMessages());
+        this.outgoing = new MessageVector(config.get(UdpConfig.BATCH_SIZE), PieceList.MAX_PIECES);
+        this.rates = new PeerRate.Limits(
+            config.get(UdpConfig.PEER_RATE_BYTES), config.get(UdpConfig.PEER_RATE_MESSAGES));
         this.unknownSenders = UdpChannel.ofUnknownSenders(limits, local.handlerFor(UNKNOWN_SENDERS), this);
         unknownSenders.up();
         this.dtls = resources == null ? null : new DtlsPeers(this, port, resources);

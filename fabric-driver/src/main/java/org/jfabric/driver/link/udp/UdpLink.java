@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.udp;
 
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LinkServices;
@@ -18,7 +19,7 @@ import org.jfabric.info.SocketName;
 final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final String name;
     private final LinkServices services;
-    private final UdpConfig config;
+    private final DriverConfig config;
     private final ChannelLimits limits;
     /** What encrypted endpoints share, or null. */
     private final DtlsResources dtls;
@@ -31,7 +32,7 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
      *
      * @param dtls what its encrypted endpoints share, owned by the link; null if they are plain.
      */
-    UdpLink(String name, LinkServices services, UdpConfig config, ChannelLimits limits, DtlsResources dtls) {
+    UdpLink(String name, LinkServices services, DriverConfig config, ChannelLimits limits, DtlsResources dtls) {
         this.name = name;
         this.dtls = dtls;
         this.services = services;
@@ -67,7 +68,7 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
                 "Open it for the link " + name + " alone.");
         }
         if (reader == null) {
-            reader = new UdpReader(config.batchSize());
+            reader = new UdpReader(config.get(UdpConfig.BATCH_SIZE));
             counters = new PacketCounters(services);
         }
         port.attach(services, counters);

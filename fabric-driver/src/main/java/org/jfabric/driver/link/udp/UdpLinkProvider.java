@@ -3,6 +3,7 @@ package org.jfabric.driver.link.udp;
 import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
@@ -60,7 +61,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     public List<Reason> bounds(DriverConfig config) {
-        return config.udp().sockets() == Sockets.NATIVE ? BusyPollVerdict.of(config.udp()) : List.of();
+        return config.get(UdpConfig.SOCKETS) == Sockets.NATIVE ? BusyPollVerdict.of(config) : List.of();
     }
 
     @Override
@@ -81,13 +82,12 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
-        UdpConfig udp = config.udp();
         boolean isNamed = wanted.srcAddr() != null && !wanted.srcAddr().isEmpty();
         // unlike an address that peers connect to, a datagram socket may be bound to the wildcard if requested
         SocketName name = isNamed ? name(wanted.srcAddr())
-            : LocalAddresses.choose(wanted, udp.networkInterface(), UdpConfig.INTERFACE.name());
-        UdpNetwork sockets = network != null ? network : UdpNetwork.of(udp.sockets());
-        UdpPort port = sockets.open(name, name.inetAddress(), false, udp);
+            : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name());
+        UdpNetwork sockets = network != null ? network : UdpNetwork.of(config.get(UdpConfig.SOCKETS));
+        UdpPort port = sockets.open(name, name.inetAddress(), false, config);
         return isEncrypted ? port.withoutGroups() : port;
     }
 
@@ -100,11 +100,11 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
     public Link open(LinkServices services, DriverConfig config) {
         DtlsResources resources = null;
         if (isEncrypted) {
-            Path access = config.dtls().accessFile();
-            resources = new DtlsResources(services, TlsIdentity.ofDatagrams(config.tls()),
-                access == null ? null : new AccessList(access), config.dtls(), config.udp().batchSize());
+            Path access = config.file(DtlsConfig.ACCESS_FILE);
+            resources = new DtlsResources(services, TlsIdentity.ofDatagrams(config),
+                access == null ? null : new AccessList(access), config);
         }
-        return new UdpLink(name(), services, config.udp(), limits(longestBytes(config)), resources);
+        return new UdpLink(name(), services, config, limits(longestBytes(config)), resources);
     }
 
     @Override
@@ -114,7 +114,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     /** Over dtls the record has to fit into the same datagram. */
     private int longestBytes(DriverConfig config) {
-        int datagram = config.udp().maxMessageBytes();
+        int datagram = config.get(UdpConfig.MAX_MESSAGE_BYTES);
         return isEncrypted ? Math.min(datagram - DtlsSession.OVERHEAD_BYTES, DtlsSession.MAX_MESSAGE_BYTES) : datagram;
     }
 

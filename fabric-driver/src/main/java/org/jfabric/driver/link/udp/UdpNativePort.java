@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.BusyPoll;
 import org.jfabric.ffi.DatagramRun;
@@ -17,14 +18,14 @@ final class UdpNativePort extends UdpPort {
     /** Made with the first burst. */
     private UdpRuns runs;
 
-    private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, UdpConfig config) {
+    private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, DriverConfig config) {
         super(network, name, local, config);
         this.fd = fd;
     }
 
     /** As {@link UdpNetwork#open}. */
     static UdpNativePort open(
-        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, DriverConfig config) {
         int fd = UdpSocket.open(wanted.toBytes(), shared);
         if (fd < 0) {
             throw new NativeCallException("bind", -fd,
@@ -32,10 +33,10 @@ final class UdpNativePort extends UdpPort {
         }
         boolean open = false;
         try {
-            UdpSocket.buffers(fd, config.bufferBytes(), config.bufferBytes());
-            if (config.busyPollMicros() > 0) {
+            UdpSocket.buffers(fd, config.get(UdpConfig.BUFFER_BYTES), config.get(UdpConfig.BUFFER_BYTES));
+            if (config.get(UdpConfig.BUSY_POLL_MICROS) > 0) {
                 // without the privilege the socket is not polled, which the verdict says
-                BusyPoll.set(fd, config.busyPollMicros());
+                BusyPoll.set(fd, config.get(UdpConfig.BUSY_POLL_MICROS));
             }
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());

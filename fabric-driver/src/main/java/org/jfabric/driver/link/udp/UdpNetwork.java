@@ -1,8 +1,8 @@
 package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
-import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.SocketName;
 
@@ -15,14 +15,14 @@ import org.jfabric.info.SocketName;
 abstract class UdpNetwork {
     private static final UdpNetwork NATIVE = new UdpNetwork() {
         @Override
-        UdpPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+        UdpPort open(SocketName wanted, InetAddress local, boolean shared, DriverConfig config) {
             return UdpNativePort.open(this, wanted, local, shared, config);
         }
     };
 
     private static final UdpNetwork NIO = new UdpNetwork() {
         @Override
-        UdpPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+        UdpPort open(SocketName wanted, InetAddress local, boolean shared, DriverConfig config) {
             return UdpNioPort.open(this, wanted, local, shared, config);
         }
     };
@@ -39,5 +39,5 @@ abstract class UdpNetwork {
      * @param shared whether other sockets may have the same address.
      * @throws NativeCallException if the address cannot be bound.
      */
-    abstract UdpPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config);
+    abstract UdpPort open(SocketName wanted, InetAddress local, boolean shared, DriverConfig config);
 }

@@ -11,6 +11,7 @@ import java.nio.channels.DatagramChannel;
 import org.agrona.BitUtil;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
@@ -31,22 +32,22 @@ final class UdpNioPort extends UdpPort {
     private final long bufferAddress = BufferUtil.address(buffer);
 
     private UdpNioPort(
-        UdpNetwork network, DatagramChannel channel, SocketName name, InetAddress local, UdpConfig config) {
+        UdpNetwork network, DatagramChannel channel, SocketName name, InetAddress local, DriverConfig config) {
         super(network, name, local, config);
         this.channel = channel;
     }
 
     /** As {@link UdpNetwork#open}. */
     static UdpNioPort open(
-        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+        UdpNetwork network, SocketName wanted, InetAddress local, boolean shared, DriverConfig config) {
         DatagramChannel channel = null;
         try {
             channel = DatagramChannel.open(
                 wanted.isIn6() ? StandardProtocolFamily.INET6 : StandardProtocolFamily.INET);
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, shared);
-            channel.setOption(StandardSocketOptions.SO_RCVBUF, config.bufferBytes());
-            channel.setOption(StandardSocketOptions.SO_SNDBUF, config.bufferBytes());
+            channel.setOption(StandardSocketOptions.SO_RCVBUF, config.get(UdpConfig.BUFFER_BYTES));
+            channel.setOption(StandardSocketOptions.SO_SNDBUF, config.get(UdpConfig.BUFFER_BYTES));
             if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
                 channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
             }

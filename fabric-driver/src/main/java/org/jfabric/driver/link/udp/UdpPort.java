@@ -2,6 +2,7 @@ package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
 import java.util.Arrays;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
@@ -19,12 +20,12 @@ abstract class UdpPort extends BoundAddress {
     private final UdpNetwork network;
     private final SocketName name;
     private final InetAddress local;
-    private final UdpConfig config;
+    private final DriverConfig config;
     private boolean refusesGroups;
     /** Its descriptors that are watched; null before the first is armed. */
     private Watch[] watches;
 
-    UdpPort(UdpNetwork network, SocketName name, InetAddress local, UdpConfig config) {
+    UdpPort(UdpNetwork network, SocketName name, InetAddress local, DriverConfig config) {
         this.network = network;
         this.name = name;
         this.local = local;
@@ -39,7 +40,7 @@ abstract class UdpPort extends BoundAddress {
 
     /** Room asked of the kernel for datagrams that wait. */
     final int bufferBytes() {
-        return config.bufferBytes();
+        return config.get(UdpConfig.BUFFER_BYTES);
     }
 
     /**

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
@@ -50,14 +51,14 @@ final class VerbsAddress extends BoundAddress {
      *
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or another bind error.
      */
-    static VerbsAddress open(RdmaCm cm, Info wanted, VerbsConfig config) {
+    static VerbsAddress open(RdmaCm cm, Info wanted, DriverConfig config) {
         SocketName source = name(wanted.srcAddr());
         if (source != null && !source.inetAddress().isAnyLocalAddress()) {
             return open(cm, source);
         }
         int port = source == null ? 0 : source.port();
         FabricException last = null;
-        for (InetAddress candidate : candidates(name(wanted.destAddr()), config.networkInterface())) {
+        for (InetAddress candidate : candidates(name(wanted.destAddr()), config.get(VerbsConfig.INTERFACE))) {
             try {
                 return open(cm, SocketName.of(new InetSocketAddress(candidate, port)));
             } catch (FabricException notThere) {
@@ -75,7 +76,7 @@ final class VerbsAddress extends BoundAddress {
      *
      * @throws FabricException {@code FI_EINVAL} if it names neither and there are several devices, or a bind error.
      */
-    static VerbsAddress ofDevice(VerbsLibraries libraries, Info wanted, VerbsConfig config) {
+    static VerbsAddress ofDevice(VerbsLibraries libraries, Info wanted, DriverConfig config) {
         SocketName source = name(wanted.srcAddr());
         if (source != null && !source.inetAddress().isAnyLocalAddress()) {
             return open(libraries.cm(), source.withPort(0));

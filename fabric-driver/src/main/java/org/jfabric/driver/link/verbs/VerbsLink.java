@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
-import org.jfabric.driver.config.VerbsConfig;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsConstants;
 import org.jfabric.driver.ffi.VerbsLibraries;
@@ -43,7 +43,7 @@ final class VerbsLink extends Link {
     private final LinkServices services;
     private final VerbsSettings settings;
     private final ChannelLimits limits;
-    private final VerbsConfig config;
+    private final DriverConfig config;
     private final VerbsLibraries libraries;
     private final WatchedDescriptors descriptors;
     private final VerbsConnector manager = new VerbsConnector(this);
@@ -65,7 +65,7 @@ final class VerbsLink extends Link {
      * @param libraries bound, or null if they cannot be used: the link then reaches no peer.
      */
     VerbsLink(
-        LinkServices services, VerbsSettings settings, ChannelLimits limits, VerbsConfig config,
+        LinkServices services, VerbsSettings settings, ChannelLimits limits, DriverConfig config,
         VerbsLibraries libraries) {
         this.services = services;
         this.untilLook = new PollInterval(services);

@@ -203,7 +203,7 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     @Override
     public BoundAddress bind(Info wanted, DriverConfig config) {
         try {
-            return VerbsAddress.open(system.get().cm(), wanted, config.verbs());
+            return VerbsAddress.open(system.get().cm(), wanted, config);
         } catch (VerbsUnavailableException e) {
             throw new FabricException(FabricErrno.ENODEV, "the verbs link cannot be used: " + e.getMessage(),
                 "See ./fabric info --why.", e);
@@ -218,6 +218,6 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         } catch (VerbsUnavailableException e) {
             // every verdict for this link gives the reason
         }
-        return new VerbsLink(services, settings.apply(config), limits(config), config.verbs(), libraries);
+        return new VerbsLink(services, settings.apply(config), limits(config), config, libraries);
     }
 }

@@ -1,6 +1,9 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.RxmConfig;
+import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.info.Reason;
 
 /**
@@ -21,20 +24,20 @@ record VerbsSettings(
     /** For connected endpoints of applications. */
     static VerbsSettings ofMessages(DriverConfig config) {
         // injected data is in no region, so it has to be copied
-        int copied = Math.max(config.verbs().copyLimitBytes(), config.queue().injectSizeBytes());
+        int copied = Math.max(config.get(VerbsConfig.COPY_LIMIT_BYTES), config.get(QueueConfig.INJECT_SIZE_BYTES));
         return new VerbsSettings(
-            config.verbs().receives(), config.verbs().maxMessageBytes(), config.verbs().sends(), copied,
-            config.verbs().inlineBytes(), config.verbs().signalEvery(), false, 0, 0);
+            config.get(VerbsConfig.RECEIVES), config.get(VerbsConfig.MAX_MESSAGE_BYTES), config.get(VerbsConfig.SENDS),
+            copied, config.get(VerbsConfig.INLINE_BYTES), config.get(VerbsConfig.SIGNAL_EVERY), false, 0, 0);
     }
 
     /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */
     static VerbsSettings ofPackets(DriverConfig config) {
-        int packet = config.rxm().packetBytes();
-        int shared = config.verbs().sharedReceives();
+        int packet = RxmConfig.packetBytes(config);
+        int shared = config.get(VerbsConfig.SHARED_RECEIVES);
         return new VerbsSettings(
-            shared == 0 ? config.verbs().packetReceives() : 0, packet, config.verbs().sends(), packet,
-            config.verbs().inlineBytes(), config.verbs().signalEvery(), true, shared,
-            config.verbs().sharedHoldLimitNs());
+            shared == 0 ? config.get(VerbsConfig.PACKET_RECEIVES) : 0, packet, config.get(VerbsConfig.SENDS), packet,
+            config.get(VerbsConfig.INLINE_BYTES), config.get(VerbsConfig.SIGNAL_EVERY), true, shared,
+            config.get(VerbsConfig.SHARED_HOLD_LIMIT_NS));
     }
 
     /** Memory that each connection pins. */

@@ -71,7 +71,7 @@ public final class VerbsUdLinkProvider extends DatagramLinkProvider {
     protected int longestBytes(Info wanted, DriverConfig config, List<Reason> obstacles) {
         if (isKnown(wanted.srcAddr())) {
             try {
-                return VerbsUdPlace.choose(system.get(), wanted, config.verbs()).packetBytes();
+                return VerbsUdPlace.choose(system.get(), wanted, config).packetBytes();
             } catch (FabricException e) {
                 if (obstacles.isEmpty()) {
                     obstacles.add(new Reason("source", String.valueOf(wanted.srcAddr()),

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.VerbsConfig;
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.RdmaCm;
@@ -71,7 +72,7 @@ record VerbsUdPlace(
      *
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if there is none.
      */
-    static VerbsUdPlace choose(VerbsLibraries libraries, Info wanted, VerbsConfig config) {
+    static VerbsUdPlace choose(VerbsLibraries libraries, Info wanted, DriverConfig config) {
         List<VerbsUdPlace> all = all(libraries.ibverbs());
         if (all.isEmpty()) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "no port of an RDMA device is active and has a GID",
@@ -90,7 +91,7 @@ record VerbsUdPlace(
         if (source != null && !source.inetAddress().isAnyLocalAddress()) {
             return of(libraries.cm(), libraries.ibverbs(), all, source.inetAddress(), config);
         }
-        String networkInterface = config.networkInterface();
+        String networkInterface = config.get(VerbsConfig.INTERFACE);
         if (!VerbsConfig.ANY_INTERFACE.equals(networkInterface)) {
             InetAddress address = LocalAddresses.choose(
                 new Info(), networkInterface, VerbsConfig.INTERFACE.name()).inetAddress();
@@ -104,7 +105,8 @@ record VerbsUdPlace(
                 }
             }
         }
-        return all.stream().filter(place -> place.gidIndex == config.gidIndex()).findFirst().orElse(all.getFirst());
+        int gidIndex = config.get(VerbsConfig.GID_INDEX);
+        return all.stream().filter(place -> place.gidIndex == gidIndex).findFirst().orElse(all.getFirst());
     }
 
     private static SocketName socket(String text) {
@@ -123,7 +125,7 @@ record VerbsUdPlace(
 
     /** Chooses by IP address: on Ethernet it is a GID, elsewhere the connection manager finds its device. */
     private static VerbsUdPlace of(
-        RdmaCm cm, Ibverbs verbs, List<VerbsUdPlace> all, InetAddress address, VerbsConfig config) {
+        RdmaCm cm, Ibverbs verbs, List<VerbsUdPlace> all, InetAddress address, DriverConfig config) {
         byte[] gid = mapped(address.getAddress());
         for (VerbsUdPlace place : all) {
             if (Arrays.equals(place.gid, gid)) {
@@ -138,7 +140,7 @@ record VerbsUdPlace(
             String device = isBound ? verbs.deviceName(verbs.deviceOf(cm.context(id))) : "";
             int port = isBound ? cm.port(id) : 0;
             return first(all, place -> place.device.equals(device) && place.port == port
-                && place.gidIndex == config.gidIndex(), address.getHostAddress());
+                && place.gidIndex == config.get(VerbsConfig.GID_INDEX), address.getHostAddress());
         } finally {
             if (id > 0) {
                 cm.destroyId(id);

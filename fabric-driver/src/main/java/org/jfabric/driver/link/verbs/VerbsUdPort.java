@@ -57,7 +57,7 @@ final class VerbsUdPort extends BoundAddress {
      * @throws FabricException {@code FI_EADDRNOTAVAIL} if no device has such an address, or the errno of a failed call.
      */
     static VerbsUdPort open(VerbsLibraries libraries, Info wanted, DriverConfig config) {
-        VerbsUdPlace place = VerbsUdPlace.choose(libraries, wanted, config.verbs());
+        VerbsUdPlace place = VerbsUdPlace.choose(libraries, wanted, config);
         VerbsUdPort port = new VerbsUdPort(libraries, VerbsUdSettings.of(config), place);
         try {
             port.make();

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.VerbsConfig;
 
 /**
  * The sizes of each endpoint.
@@ -11,8 +12,9 @@ import org.jfabric.driver.config.DriverConfig;
 record VerbsUdSettings(int receives, int sends, int inlineBytes, int signalEvery, int addressHandles) {
     static VerbsUdSettings of(DriverConfig config) {
         return new VerbsUdSettings(
-            config.verbs().datagramReceives(), config.verbs().sends(), config.verbs().inlineBytes(),
-            config.verbs().signalEvery(), config.verbs().addressHandles());
+            config.get(VerbsConfig.DATAGRAM_RECEIVES), config.get(VerbsConfig.SENDS),
+            config.get(VerbsConfig.INLINE_BYTES), config.get(VerbsConfig.SIGNAL_EVERY),
+            config.get(VerbsConfig.ADDRESS_HANDLES));
     }
 
     /** Memory that one endpoint pins. */

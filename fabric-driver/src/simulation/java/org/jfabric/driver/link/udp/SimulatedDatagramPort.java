@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import org.agrona.BufferUtil;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.MessageVector;
@@ -39,11 +40,11 @@ final class SimulatedDatagramPort extends UdpPort {
     private boolean closed;
 
     SimulatedDatagramPort(
-        SimulatedDatagrams network, SocketName name, InetAddress local, boolean shared, UdpConfig config) {
+        SimulatedDatagrams network, SocketName name, InetAddress local, boolean shared, DriverConfig config) {
         super(network, name, local, config);
         this.network = network;
         this.shared = shared;
-        roomBytes = config.bufferBytes();
+        roomBytes = config.get(UdpConfig.BUFFER_BYTES);
     }
 
     static long word(byte[] bytes) {

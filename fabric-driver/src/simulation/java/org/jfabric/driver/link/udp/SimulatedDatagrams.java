@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import org.agrona.concurrent.NanoClock;
-import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
@@ -161,7 +161,7 @@ public final class SimulatedDatagrams extends UdpNetwork {
     // ---- calls of the link ----
 
     @Override
-    UdpPort open(SocketName wanted, InetAddress local, boolean shared, UdpConfig config) {
+    UdpPort open(SocketName wanted, InetAddress local, boolean shared, DriverConfig config) {
         SocketName name = wanted;
         while (name.port() == 0 || wanted.port() == 0 && find(name) != null) {
             name = wanted.withPort(FIRST_PORT + nextPort++ % PORTS);

@@ -101,8 +101,8 @@ class LentMessagesTest {
 
     private FabricDriver launch(String name) {
         return FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve(name))
-            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.RING_LENGTH_BYTES, (long) RING)
-            .set(ShmConfig.SEGMENT_LENGTH_BYTES, 16L << 10).build());
+            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.RING_LENGTH_BYTES, RING)
+            .set(ShmConfig.SEGMENT_LENGTH_BYTES, 16 << 10).build());
     }
 
     private FabricNode node(FabricDriver driver) {

@@ -90,7 +90,7 @@ class MappedAccessTest {
 
     private FabricDriver embed(String name) {
         return FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve(name))
-            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.SEGMENT_LENGTH_BYTES, (long) SEGMENT).build());
+            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.SEGMENT_LENGTH_BYTES, SEGMENT).build());
     }
 
     private MemoryRegion expose(long key) {

@@ -41,7 +41,7 @@ final class RemoteNode implements AutoCloseable {
     RemoteNode(Path base, String name) {
         services = new TestLinkServices(base, name);
         DriverConfig config = DriverConfig.builder().directory(base.resolve(name))
-            .set(ShmConfig.RING_LENGTH_BYTES, (long) RING).set(ShmConfig.SEGMENT_LENGTH_BYTES, (long) SEGMENT).build();
+            .set(ShmConfig.RING_LENGTH_BYTES, RING).set(ShmConfig.SEGMENT_LENGTH_BYTES, SEGMENT).build();
         link = (ShmLink) new ShmLinkProvider().open(services, config);
         endpoint = new Local(FabricName.of(name, "ep"));
         link.attach(endpoint);

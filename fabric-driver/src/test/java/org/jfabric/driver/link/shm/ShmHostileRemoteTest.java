@@ -82,8 +82,8 @@ class ShmHostileRemoteTest {
         Files.setPosixFilePermissions(base, PosixFilePermissions.fromString("rwx------"));
         mallory = new RemoteNode(base, "mallory");
         driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
-            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.RING_LENGTH_BYTES, (long) RemoteNode.RING)
-            .set(ShmConfig.SEGMENT_LENGTH_BYTES, (long) RemoteNode.SEGMENT).build());
+            .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.RING_LENGTH_BYTES, RemoteNode.RING)
+            .set(ShmConfig.SEGMENT_LENGTH_BYTES, RemoteNode.SEGMENT).build());
         view = new DriverView(base.resolve("alpha"));
         Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
         Info hints = new Info().caps(Flags.RMA | Flags.TAGGED | Flags.MSG | Flags.SOURCE);

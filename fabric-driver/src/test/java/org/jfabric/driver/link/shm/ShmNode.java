@@ -59,11 +59,11 @@ final class ShmNode implements AutoCloseable {
         this(base, name, ShmConfig.RING_LENGTH_BYTES.defaultValue());
     }
 
-    ShmNode(Path base, String name, long ringLength) {
+    ShmNode(Path base, String name, int ringLength) {
         this(base, name, ringLength, 256 << 10);
     }
 
-    ShmNode(Path base, String name, long ringLength, int creditWindow) {
+    ShmNode(Path base, String name, int ringLength, int creditWindow) {
         services = new TestLinkServices(base, name);
         DriverConfig config = DriverConfig.builder().directory(base.resolve(name))
             .set(ShmConfig.RING_LENGTH_BYTES, ringLength).set(ShmConfig.SEGMENT_LENGTH_BYTES, ringLength / 8).build();

@@ -22,8 +22,8 @@ class BusyPollTest {
         return DriverConfig.builder().set("jfabric.udp.busyPollMicros", micros).build();
     }
 
-    private static int ofSocket(UdpConfig config) {
-        UdpNetwork network = UdpNetwork.of(config.sockets());
+    private static int ofSocket(DriverConfig config) {
+        UdpNetwork network = UdpNetwork.of(config.get(UdpConfig.SOCKETS));
         UdpPort port = network.open(LOCAL, LOCAL.inetAddress(), false, config);
         try {
             return BusyPoll.get(port.descriptors()[0]);
@@ -42,10 +42,10 @@ class BusyPollTest {
 
     @Test
     void shouldPollAsLongAsTheOptionSaysOrSayThatItMayNot() {
-        int own = ofSocket(DriverConfig.builder().build().udp());
+        int own = ofSocket(DriverConfig.builder().build());
         assertEquals(List.of(), bounds(DriverConfig.builder().build()));
         int wanted = own + 37;
-        int got = ofSocket(config(Integer.toString(wanted)).udp());
+        int got = ofSocket(config(Integer.toString(wanted)));
         Reason reason = bounds(config(Integer.toString(wanted))).getFirst();
         boolean isRefused = reason.toString().contains("refused");
         assertEquals(isRefused ? own : wanted, got);

@@ -50,7 +50,7 @@ class PacketPortTest {
         Rig(String host) {
             String scheme = host.startsWith("[") ? SocketName.IN6_SCHEME : SocketName.IN_SCHEME;
             SocketName own = SocketName.parse(scheme + host + ":0");
-            port = PacketPort.open(own, DriverConfig.builder().build().udp());
+            port = PacketPort.open(own, DriverConfig.builder().build());
             port.attach(this, new PacketCounters(this));
             bursts = new Bursts(own, port.name(), SEGMENT);
         }
