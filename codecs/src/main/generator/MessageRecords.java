@@ -142,7 +142,7 @@ public final class MessageRecords {
              * %s%s
              */
             public record %s(%s)%s {
-                static %s decode(ControlMessage.Reader from) {
+                public static %s decode(ControlMessage.Reader from) {
             %s        return new %s(%s);
                 }
             %s

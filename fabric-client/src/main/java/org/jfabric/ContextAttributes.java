@@ -1,5 +1,7 @@
 package org.jfabric;
 
+import org.jfabric.info.Attribute;
+import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -29,15 +31,12 @@ final class ContextAttributes {
     static TxAttr settle(TxAttr wanted, Info domain) {
         TxAttr most = domain.txAttr();
         TxAttr attr = Codes.required(wanted, "attr").copy();
-        attr.caps(first(attr.caps(), most.caps())).opFlags(first(attr.opFlags(), most.opFlags()))
-            .msgOrder(first(attr.msgOrder(), most.msgOrder())).compOrder(first(attr.compOrder(), most.compOrder()))
-            .injectSize(first(attr.injectSize(), most.injectSize())).size(first(attr.size(), most.size()))
-            .iovLimit(first(attr.iovLimit(), most.iovLimit()))
-            .rmaIovLimit(first(attr.rmaIovLimit(), most.rmaIovLimit()));
+        takeOver(attr, most);
         requireBits("the shared transmit context", "the domain", "tx_attr.mode", attr.mode(), domain.mode());
         EndpointInfo.requireTrafficClass(attr.tclass());
         attr.tclass(attr.tclass() != 0 ? attr.tclass() : domain.domainAttr().tclass());
-        requireWithin("the shared transmit context", "the domain", attr, most.copy().compOrder(COMPLETION_ORDER));
+        requireWithin("the shared transmit context", "the domain", attr,
+            most.copy().compOrder(COMPLETION_ORDER));
         return attr;
     }
 
@@ -49,12 +48,12 @@ final class ContextAttributes {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "rx_attr.op_flags has MULTI_RECV, a shared receive"
                 + " context has one message in each buffer", "Post a buffer for each message.");
         }
-        attr.caps(first(attr.caps(), most.caps()) & ~Flags.MULTI_RECV).msgOrder(first(attr.msgOrder(), most.msgOrder()))
-            .compOrder(first(attr.compOrder(), most.compOrder())).size(first(attr.size(), most.size()))
-            .iovLimit(first(attr.iovLimit(), most.iovLimit()));
+        long opFlags = attr.opFlags();
+        takeOver(attr, most);
+        attr.opFlags(opFlags).caps(attr.caps() & ~Flags.MULTI_RECV);
         requireBits("the shared receive context", "the domain", "rx_attr.mode", attr.mode(), domain.mode());
-        requireWithin("the shared receive context", "the domain", attr, most.copy().compOrder(COMPLETION_ORDER)
-            .opFlags(attr.opFlags()));
+        requireWithin("the shared receive context", "the domain", attr,
+            most.copy().compOrder(COMPLETION_ORDER).opFlags(opFlags));
         return attr;
     }
 
@@ -73,26 +72,24 @@ final class ContextAttributes {
         return wanted;
     }
 
-    /** Requires that an endpoint asks for nothing beyond the context that it uses. */
-    static void requireWithin(String who, String of, TxAttr asked, TxAttr most) {
-        requireBits(who, of, "tx_attr.caps", asked.caps(), most.caps());
-        requireBits(who, of, "tx_attr.op_flags", asked.opFlags(), most.opFlags());
-        requireBits(who, of, "tx_attr.msg_order", asked.msgOrder(), most.msgOrder());
-        requireBits(who, of, "tx_attr.comp_order", asked.compOrder(), most.compOrder());
-        requireAtMost(who, of, "tx_attr.inject_size", asked.injectSize(), most.injectSize());
-        requireAtMost(who, of, "tx_attr.size", asked.size(), most.size());
-        requireAtMost(who, of, "tx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
-        requireAtMost(who, of, "tx_attr.rma_iov_limit", asked.rmaIovLimit(), most.rmaIovLimit());
+    /** Takes over what is left open and bounded. */
+    static <S extends AttributeStructure<S>> void takeOver(S attr, S most) {
+        for (Attribute<?> each : attr.attributes()) {
+            if (each.isBounded() && each.number(attr) == 0) {
+                each.number(attr, each.number(most));
+            }
+        }
     }
 
     /** Requires that an endpoint asks for nothing beyond the context that it uses. */
-    static void requireWithin(String who, String of, RxAttr asked, RxAttr most) {
-        requireBits(who, of, "rx_attr.caps", asked.caps(), most.caps());
-        requireBits(who, of, "rx_attr.op_flags", asked.opFlags(), most.opFlags());
-        requireBits(who, of, "rx_attr.msg_order", asked.msgOrder(), most.msgOrder());
-        requireBits(who, of, "rx_attr.comp_order", asked.compOrder(), most.compOrder());
-        requireAtMost(who, of, "rx_attr.size", asked.size(), most.size());
-        requireAtMost(who, of, "rx_attr.iov_limit", asked.iovLimit(), most.iovLimit());
+    static <S extends AttributeStructure<S>> void requireWithin(String who, String of, S asked, S most) {
+        for (Attribute<?> each : asked.attributes()) {
+            if (each.rule() == Attribute.Rule.AT_MOST) {
+                requireAtMost(who, of, each.name(), each.number(asked), each.number(most));
+            } else if (each.isBounded()) {
+                requireBits(who, of, each.name(), each.number(asked), each.number(most));
+            }
+        }
     }
 
     /** Requires that no bit is asked for that something else lacks. */
@@ -111,9 +108,5 @@ final class ContextAttributes {
                 + Long.toUnsignedString(asked) + ", that of " + of + " is " + Long.toUnsignedString(most),
                 "Ask " + who + " for at most as much.");
         }
-    }
-
-    private static long first(long asked, long otherwise) {
-        return asked != 0 ? asked : otherwise;
     }
 }

@@ -1,6 +1,7 @@
 package org.jfabric;
 
 import org.jfabric.client.ContextPlace;
+import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
@@ -58,22 +59,15 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
             assigned.caps(reported(own, assigned.caps()));
             narrowOrder(own);
         }
-        requireSubset("tx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
-        requireSubset("tx_attr.comp_order", attr.compOrder(), ContextAttributes.COMPLETION_ORDER);
         EndpointInfo.requireTrafficClass(attr.tclass());
         requireDefaults(own, attr.opFlags(), Flags.TRANSMIT);
-        assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
-            .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
-            .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
-            .injectSize(atMost("tx_attr.inject_size", attr.injectSize(), assigned.injectSize()))
-            .size(atMost("tx_attr.size", attr.size(), assigned.size()))
-            .tclass(attr.tclass() != 0 ? attr.tclass() : assigned.tclass());
+        requireWithin(attr, assigned.copy().caps(attr.caps()).opFlags(attr.opFlags())
+            .compOrder(ContextAttributes.COMPLETION_ORDER));
+        ContextAttributes.takeOver(attr, assigned);
         // an operation always takes as many pieces as the link does
-        atMost("tx_attr.iov_limit", attr.iovLimit(), assigned.iovLimit());
-        atMost("tx_attr.rma_iov_limit", attr.rmaIovLimit(), assigned.rmaIovLimit());
-        attr.caps(assigned.caps()).mode(assigned.mode()).opFlags(assigned.opFlags()).msgOrder(assigned.msgOrder())
-            .compOrder(assigned.compOrder()).injectSize(assigned.injectSize()).size(assigned.size())
-            .iovLimit(assigned.iovLimit()).rmaIovLimit(assigned.rmaIovLimit()).tclass(assigned.tclass());
+        attr.caps(assigned.caps()).mode(assigned.mode()).iovLimit(assigned.iovLimit())
+            .rmaIovLimit(assigned.rmaIovLimit()).tclass(attr.tclass() != 0 ? attr.tclass() : assigned.tclass());
+        own.txAttr(attr.copy());
         return own;
     }
 
@@ -96,17 +90,13 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
             assigned.caps(reported(own, assigned.caps()));
             narrowOrder(own);
         }
-        requireSubset("rx_attr.msg_order", attr.msgOrder(), assigned.msgOrder());
-        requireSubset("rx_attr.comp_order", attr.compOrder(), ContextAttributes.COMPLETION_ORDER);
         requireDefaults(own, attr.opFlags(), Flags.RECV);
-        assigned.opFlags(attr.opFlags() != 0 ? attr.opFlags() : assigned.opFlags())
-            .msgOrder(attr.msgOrder() != 0 ? attr.msgOrder() : assigned.msgOrder())
-            .compOrder(attr.compOrder() != 0 ? attr.compOrder() : assigned.compOrder())
-            .size(atMost("rx_attr.size", attr.size(), assigned.size()));
-        atMost("rx_attr.iov_limit", attr.iovLimit(), assigned.iovLimit());
-        attr.caps(assigned.caps()).mode(assigned.mode()).opFlags(assigned.opFlags()).msgOrder(assigned.msgOrder())
-            .compOrder(assigned.compOrder()).totalBufferedRecv(assigned.totalBufferedRecv()).size(assigned.size())
+        requireWithin(attr, assigned.copy().caps(attr.caps()).opFlags(attr.opFlags())
+            .compOrder(ContextAttributes.COMPLETION_ORDER));
+        ContextAttributes.takeOver(attr, assigned);
+        attr.caps(assigned.caps()).mode(assigned.mode()).totalBufferedRecv(assigned.totalBufferedRecv())
             .iovLimit(assigned.iovLimit());
+        own.rxAttr(attr.copy());
         return own;
     }
 
@@ -146,13 +136,12 @@ record ScalableContext(ScalableEndpoint parent, int index, boolean transmits) {
         ContextAttributes.requireBits("a context", "the scalable endpoint", name, wanted, offered);
     }
 
+    private static <S extends AttributeStructure<S>> void requireWithin(S wanted, S offered) {
+        ContextAttributes.requireWithin("a context", "the scalable endpoint", wanted, offered);
+    }
+
     /** Requires that the flags can be set as defaults of that direction. */
     private static void requireDefaults(Info own, long flags, long direction) {
         new OperationFlags(own).set(flags | direction);
-    }
-
-    private static long atMost(String name, long wanted, long offered) {
-        ContextAttributes.requireAtMost("a context", "the scalable endpoint", name, wanted, offered);
-        return wanted == 0 ? offered : wanted;
     }
 }

@@ -9,12 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import org.jfabric.info.AddressVectorAttr;
@@ -46,7 +45,7 @@ class AttributesTest {
         Info.class})
     void shouldStartWithZeroedMembers(Class<?> type) throws ReflectiveOperationException {
         Object attributes = type.getDeclaredConstructor().newInstance();
-        for (Field member : members(type)) {
+        for (Method member : members(type)) {
             Object value = read(attributes, member);
             if (value instanceof Enum<?> constant) {
                 assertEquals(0, constant.getClass().getMethod("code").invoke(constant), member.getName());
@@ -54,13 +53,13 @@ class AttributesTest {
                 assertEquals(0, key.length, member.getName());
             } else if (value instanceof Number number) {
                 assertEquals(0, number.longValue(), member.getName());
-            } else if (member.getType() == boolean.class) {
+            } else if (member.getReturnType() == boolean.class) {
                 assertEquals(false, value, member.getName());
-            } else if (member.getType() == String.class) {
+            } else if (member.getReturnType() == String.class) {
                 assertEquals(null, value, member.getName());
             } else {
-                assertTrue(NESTED.contains(member.getType()), member.getName());
-                assertInstanceOf(member.getType(), value, member.getName());
+                assertTrue(NESTED.contains(member.getReturnType()), member.getName());
+                assertInstanceOf(member.getReturnType(), value, member.getName());
             }
         }
     }
@@ -72,7 +71,7 @@ class AttributesTest {
     void shouldReturnEveryMemberThatWasSet(Class<?> type) throws ReflectiveOperationException {
         Object attributes = type.getDeclaredConstructor().newInstance();
         List<Object> written = fill(attributes);
-        List<Field> members = members(type);
+        List<Method> members = members(type);
         for (int i = 0; i < members.size(); i++) {
             assertEqualValue(written.get(i), read(attributes, members.get(i)), members.get(i).getName());
             assertTrue(attributes.toString().contains(members.get(i).getName() + '='),
@@ -91,10 +90,10 @@ class AttributesTest {
         assertNotSame(original, copy);
         assertEquals(original.toString(), copy.toString());
 
-        List<Field> members = members(type);
+        List<Method> members = members(type);
         for (int i = 0; i < members.size(); i++) {
-            Field member = members.get(i);
-            if (NESTED.contains(member.getType())) {
+            Method member = members.get(i);
+            if (NESTED.contains(member.getReturnType())) {
                 assertNotSame(read(original, member), read(copy, member), member.getName());
                 assertEquals(read(original, member).toString(), read(copy, member).toString(), member.getName());
             } else {
@@ -103,10 +102,10 @@ class AttributesTest {
         }
         String before = original.toString();
         Object blank = type.getDeclaredConstructor().newInstance();
-        for (Field member : members(type)) {
-            if (NESTED.contains(member.getType())) {
-                Object nestedBlank = member.getType().getDeclaredConstructor().newInstance();
-                for (Field inner : members(member.getType())) {
+        for (Method member : members(type)) {
+            if (NESTED.contains(member.getReturnType())) {
+                Object nestedBlank = member.getReturnType().getDeclaredConstructor().newInstance();
+                for (Method inner : members(member.getReturnType())) {
                     write(read(copy, member), inner, read(nestedBlank, inner));
                 }
             } else {
@@ -122,8 +121,8 @@ class AttributesTest {
         AddressVectorAttr.class, EndpointAttr.class, DomainAttr.class, Info.class})
     void shouldRefuseNullWhereAValueIsNeeded(Class<?> type) throws ReflectiveOperationException {
         Object attributes = type.getDeclaredConstructor().newInstance();
-        for (Field member : members(type)) {
-            if (member.getType().isEnum() || NESTED.contains(member.getType())) {
+        for (Method member : members(type)) {
+            if (member.getReturnType().isEnum() || NESTED.contains(member.getReturnType())) {
                 InvocationTargetException thrown =
                     assertThrows(InvocationTargetException.class, () -> write(attributes, member, null));
                 FabricException refused = assertInstanceOf(FabricException.class, thrown.getCause());
@@ -168,24 +167,21 @@ class AttributesTest {
             + "waitCondition=NONE, waitSetId=0}", attr.toString());
     }
 
-    /** All but open objects, which only a driver makes. */
-    private static List<Field> members(Class<?> type) {
-        List<Field> members = new ArrayList<>();
-        for (Field field : type.getDeclaredFields()) {
-            if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()
-                && field.getType() != EndpointSource.class) {
-                members.add(field);
-            }
-        }
-        return members;
+    /** What can be read and set; all but open objects, which only a driver makes. */
+    private static List<Method> members(Class<?> type) {
+        return Arrays.stream(type.getDeclaredMethods())
+            .filter(method -> method.getParameterCount() == 0 && method.getReturnType() != EndpointSource.class
+                && Arrays.stream(type.getDeclaredMethods()).anyMatch(setter -> setter.getName().equals(method.getName())
+                    && Arrays.equals(setter.getParameterTypes(), new Class<?>[] {method.getReturnType()})))
+            .sorted(Comparator.comparing(Method::getName)).toList();
     }
 
     /** Sets each member to a value of its own that differs from every default, and returns the values. */
     private static List<Object> fill(Object attributes) throws ReflectiveOperationException {
         List<Object> values = new ArrayList<>();
         int number = 1;
-        for (Field member : members(attributes.getClass())) {
-            Object value = distinctValue(member.getType(), number++);
+        for (Method member : members(attributes.getClass())) {
+            Object value = distinctValue(member.getReturnType(), number++);
             values.add(value);
             assertSame(attributes, write(attributes, member, value), member.getName() + " does not chain");
         }
@@ -217,12 +213,12 @@ class AttributesTest {
         return nested;
     }
 
-    private static Object read(Object attributes, Field member) throws ReflectiveOperationException {
+    private static Object read(Object attributes, Method member) throws ReflectiveOperationException {
         return attributes.getClass().getMethod(member.getName()).invoke(attributes);
     }
 
-    private static Object write(Object attributes, Field member, Object value) throws ReflectiveOperationException {
-        Method setter = attributes.getClass().getMethod(member.getName(), member.getType());
+    private static Object write(Object attributes, Method member, Object value) throws ReflectiveOperationException {
+        Method setter = attributes.getClass().getMethod(member.getName(), member.getReturnType());
         return setter.invoke(attributes, value);
     }
 

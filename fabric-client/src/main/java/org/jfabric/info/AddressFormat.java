@@ -8,7 +8,7 @@ package org.jfabric.info;
  * <p>Source: fi_getinfo(3), section Addressing Formats; codes of libfabric 1.18. Excerpt: the formats of devices that
  * JFabric has no link for are left out.
  */
-public enum AddressFormat {
+public enum AddressFormat implements Coded {
     /** In hints: any. */
     UNSPEC(0),
 
@@ -43,6 +43,7 @@ public enum AddressFormat {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * How an address vector is opened.
  *
@@ -8,38 +11,30 @@ package org.jfabric.info;
  * <p>A new object is the zeroed fi_av_attr of libfabric. Source: fi_av(3), section fi_av_open. Owner: the thread that
  * fills it in; a call that takes it reads it before it returns.
  */
-public final class AddressVectorAttr {
-    private AddressVectorType type = AddressVectorType.UNSPEC;
-    private int rxCtxBits;
-    private long count;
-    private long epPerNode;
-    private String name;
-    private long flags;
+public final class AddressVectorAttr extends AttributeStructure<AddressVectorAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("av_attr.");
+    private static final Attribute<AddressVectorType> TYPE = TABLE.add("type", AddressVectorType.UNSPEC);
+    private static final Attribute<Integer> RX_CTX_BITS = TABLE.add("rx_ctx_bits", 0);
+    private static final Attribute<Long> COUNT = TABLE.add("count", 0L);
+    private static final Attribute<Long> EP_PER_NODE = TABLE.add("ep_per_node", 0L);
+    private static final Attribute<String> NAME = TABLE.text("name", Rule.FREE);
+    private static final Attribute<Long> FLAGS = TABLE.add("flags", Rule.FREE, 0L, Format.AV_OPEN);
 
     /**
      * Attributes with every member at its default.
      */
     public AddressVectorAttr() {
-    }
-
-    private AddressVectorAttr(AddressVectorAttr from) {
-        type = from.type;
-        rxCtxBits = from.rxCtxBits;
-        count = from.count;
-        epPerNode = from.epPerNode;
-        name = from.name;
-        flags = from.flags;
+        super(TABLE);
     }
 
     /** How addresses are numbered. Default {@link AddressVectorType#UNSPEC}. */
     public AddressVectorType type() {
-        return type;
+        return get(TYPE);
     }
 
     /** Sets {@link #type()}; returns this object. */
     public AddressVectorAttr type(AddressVectorType type) {
-        this.type = Codes.required(type, "type");
-        return this;
+        return set(TYPE, type);
     }
 
     /**
@@ -47,68 +42,51 @@ public final class AddressVectorAttr {
      * {@link FabricAddress#MAX_RX_CTX_BITS}; see {@link FabricAddress#rxAddr}. Default 0.
      */
     public int rxCtxBits() {
-        return rxCtxBits;
+        return get(RX_CTX_BITS);
     }
 
     /** Sets {@link #rxCtxBits()}; returns this object. */
     public AddressVectorAttr rxCtxBits(int rxCtxBits) {
-        this.rxCtxBits = rxCtxBits;
-        return this;
+        return set(RX_CTX_BITS, rxCtxBits);
     }
 
     /** Number of addresses that the application expects to insert, a hint; 0 is unknown. Default 0. */
     public long count() {
-        return count;
+        return get(COUNT);
     }
 
     /** Sets {@link #count()}; returns this object. */
     public AddressVectorAttr count(long count) {
-        this.count = count;
-        return this;
+        return set(COUNT, count);
     }
 
     /** Number of endpoints per host that the application expects, a hint; 0 is unknown. Default 0. */
     public long epPerNode() {
-        return epPerNode;
+        return get(EP_PER_NODE);
     }
 
     /** Sets {@link #epPerNode()}; returns this object. */
     public AddressVectorAttr epPerNode(long epPerNode) {
-        this.epPerNode = epPerNode;
-        return this;
+        return set(EP_PER_NODE, epPerNode);
     }
 
     /** Name under which processes share the vector, or null if it is private. Default null. */
     public String name() {
-        return name;
+        return get(NAME);
     }
 
     /** Sets {@link #name()}; returns this object. */
     public AddressVectorAttr name(String name) {
-        this.name = name;
-        return this;
+        return set(NAME, name);
     }
 
     /** Open flags: {@link Flags#EVENT}, {@link Flags#READ} and {@link Flags#SYMMETRIC}. Default 0. */
     public long flags() {
-        return flags;
+        return get(FLAGS);
     }
 
     /** Sets {@link #flags()}; returns this object. */
     public AddressVectorAttr flags(long flags) {
-        this.flags = flags;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public AddressVectorAttr copy() {
-        return new AddressVectorAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "AddressVectorAttr{type=" + type + ", rxCtxBits=" + rxCtxBits + ", count=" + count
-            + ", epPerNode=" + epPerNode + ", name=" + name
-            + ", flags=" + Flags.toString(flags, Flags.Kind.AV_OPEN) + '}';
+        return set(FLAGS, flags);
     }
 }

@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_av(3), section fi_av_open; codes of libfabric 1.18.
  */
-public enum AddressVectorType {
+public enum AddressVectorType implements Coded {
     /** The provider chooses. */
     UNSPEC(0),
 
@@ -30,6 +30,7 @@ public enum AddressVectorType {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

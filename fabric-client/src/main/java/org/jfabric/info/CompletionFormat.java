@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_cq(3), section fi_cq_open, format; codes and layouts of libfabric 1.18.
  */
-public enum CompletionFormat {
+public enum CompletionFormat implements Coded {
     /**
      * The provider chooses; the opened queue returns what it chose. JFabric chooses {@link #TAGGED}.
      */
@@ -40,6 +40,7 @@ public enum CompletionFormat {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

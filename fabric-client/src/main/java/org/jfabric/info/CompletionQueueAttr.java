@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * How a completion queue is opened; every member reaches the driver unchanged.
  *
@@ -8,42 +11,33 @@ package org.jfabric.info;
  * <p>A new object is the zeroed fi_cq_attr of libfabric. Source: fi_cq(3), section fi_cq_open. Owner: the thread that
  * fills it in; a call that takes it reads it before it returns.
  */
-public final class CompletionQueueAttr {
-    private long size;
-    private long flags;
-    private CompletionFormat format = CompletionFormat.UNSPEC;
-    private WaitObject waitObject = WaitObject.NONE;
-    private int signalingVector;
-    private WaitCondition waitCondition = WaitCondition.NONE;
-    private long waitSetId;
+public final class CompletionQueueAttr extends AttributeStructure<CompletionQueueAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("cq_attr.");
+    private static final Attribute<Long> SIZE = TABLE.add("size", 0L);
+    private static final Attribute<Long> FLAGS = TABLE.add("flags", Rule.FREE, 0L, Format.CQ_OPEN);
+    private static final Attribute<CompletionFormat> FORMAT = TABLE.add("format", CompletionFormat.UNSPEC);
+    private static final Attribute<WaitObject> WAIT_OBJECT = TABLE.add("wait_obj", WaitObject.NONE);
+    private static final Attribute<Integer> SIGNALING_VECTOR = TABLE.add("signaling_vector", 0);
+    private static final Attribute<WaitCondition> WAIT_CONDITION = TABLE.add("wait_cond", WaitCondition.NONE);
+    private static final Attribute<Long> WAIT_SET_ID = TABLE.add("wait_set_id", 0L);
 
     /**
      * Attributes with every member at its default.
      */
     public CompletionQueueAttr() {
-    }
-
-    private CompletionQueueAttr(CompletionQueueAttr from) {
-        size = from.size;
-        flags = from.flags;
-        format = from.format;
-        waitObject = from.waitObject;
-        signalingVector = from.signalingVector;
-        waitCondition = from.waitCondition;
-        waitSetId = from.waitSetId;
+        super(TABLE);
     }
 
     /**
      * Least number of unread entries that the queue can hold; 0 lets the provider choose. Default 0.
      */
     public long size() {
-        return size;
+        return get(SIZE);
     }
 
     /** Sets {@link #size()}; returns this object. */
     public CompletionQueueAttr size(long size) {
-        this.size = size;
-        return this;
+        return set(SIZE, size);
     }
 
     /**
@@ -51,35 +45,32 @@ public final class CompletionQueueAttr {
      * {@link FabricErrno#EINVAL}. Default 0.
      */
     public long flags() {
-        return flags;
+        return get(FLAGS);
     }
 
     /** Sets {@link #flags()}; returns this object. */
     public CompletionQueueAttr flags(long flags) {
-        this.flags = flags;
-        return this;
+        return set(FLAGS, flags);
     }
 
     /** Which members entries have. Default {@link CompletionFormat#UNSPEC}. */
     public CompletionFormat format() {
-        return format;
+        return get(FORMAT);
     }
 
     /** Sets {@link #format()}; returns this object. */
     public CompletionQueueAttr format(CompletionFormat format) {
-        this.format = Codes.required(format, "format");
-        return this;
+        return set(FORMAT, format);
     }
 
     /** The wait object on which a thread may block. Default {@link WaitObject#NONE}. */
     public WaitObject waitObject() {
-        return waitObject;
+        return get(WAIT_OBJECT);
     }
 
     /** Sets {@link #waitObject()}; returns this object. */
     public CompletionQueueAttr waitObject(WaitObject waitObject) {
-        this.waitObject = Codes.required(waitObject, "waitObject");
-        return this;
+        return set(WAIT_OBJECT, waitObject);
     }
 
     /**
@@ -87,13 +78,12 @@ public final class CompletionQueueAttr {
      * {@link Flags#AFFINITY}, and only a hint. Default 0.
      */
     public int signalingVector() {
-        return signalingVector;
+        return get(SIGNALING_VECTOR);
     }
 
     /** Sets {@link #signalingVector()}; returns this object. */
     public CompletionQueueAttr signalingVector(int signalingVector) {
-        this.signalingVector = signalingVector;
-        return this;
+        return set(SIGNALING_VECTOR, signalingVector);
     }
 
     /**
@@ -101,37 +91,23 @@ public final class CompletionQueueAttr {
      * {@link WaitCondition#NONE}.
      */
     public WaitCondition waitCondition() {
-        return waitCondition;
+        return get(WAIT_CONDITION);
     }
 
     /** Sets {@link #waitCondition()}; returns this object. */
     public CompletionQueueAttr waitCondition(WaitCondition waitCondition) {
-        this.waitCondition = Codes.required(waitCondition, "waitCondition");
-        return this;
+        return set(WAIT_CONDITION, waitCondition);
     }
 
     /**
      * Id of the wait set to use, needed with {@link WaitObject#SET} and ignored with any other; 0 is none. Default 0.
      */
     public long waitSetId() {
-        return waitSetId;
+        return get(WAIT_SET_ID);
     }
 
     /** Sets {@link #waitSetId()}; returns this object. */
     public CompletionQueueAttr waitSetId(long waitSetId) {
-        this.waitSetId = waitSetId;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public CompletionQueueAttr copy() {
-        return new CompletionQueueAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "CompletionQueueAttr{size=" + size + ", flags=" + Flags.toString(flags, Flags.Kind.CQ_OPEN)
-            + ", format=" + format + ", waitObject=" + waitObject + ", signalingVector=" + signalingVector
-            + ", waitCondition=" + waitCondition + ", waitSetId=" + waitSetId + '}';
+        return set(WAIT_SET_ID, waitSetId);
     }
 }

@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * How a counter is opened.
  *
@@ -8,45 +11,38 @@ package org.jfabric.info;
  * <p>A new object is the zeroed fi_cntr_attr of libfabric. Source: fi_cntr(3), section fi_cntr_open. Owner: the thread
  * that fills it in; a call that takes it reads it before it returns.
  */
-public final class CounterAttr {
-    private CounterEvents events = CounterEvents.COMP;
-    private WaitObject waitObject = WaitObject.NONE;
-    private long waitSetId;
-    private long flags;
+public final class CounterAttr extends AttributeStructure<CounterAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("cntr_attr.");
+    private static final Attribute<CounterEvents> EVENTS = TABLE.add("events", CounterEvents.COMP);
+    private static final Attribute<WaitObject> WAIT_OBJECT = TABLE.add("wait_obj", WaitObject.NONE);
+    private static final Attribute<Long> WAIT_SET_ID = TABLE.add("wait_set_id", 0L);
+    private static final Attribute<Long> FLAGS = TABLE.add("flags", Rule.FREE, 0L, Format.HEX);
 
     /**
      * Attributes with every member at its default.
      */
     public CounterAttr() {
-    }
-
-    private CounterAttr(CounterAttr from) {
-        events = from.events;
-        waitObject = from.waitObject;
-        waitSetId = from.waitSetId;
-        flags = from.flags;
+        super(TABLE);
     }
 
     /** The kind of events that are counted. Default {@link CounterEvents#COMP}. */
     public CounterEvents events() {
-        return events;
+        return get(EVENTS);
     }
 
     /** Sets {@link #events()}; returns this object. */
     public CounterAttr events(CounterEvents events) {
-        this.events = Codes.required(events, "events");
-        return this;
+        return set(EVENTS, events);
     }
 
     /** The wait object on which a thread may block. Default {@link WaitObject#NONE}. */
     public WaitObject waitObject() {
-        return waitObject;
+        return get(WAIT_OBJECT);
     }
 
     /** Sets {@link #waitObject()}; returns this object. */
     public CounterAttr waitObject(WaitObject waitObject) {
-        this.waitObject = Codes.required(waitObject, "waitObject");
-        return this;
+        return set(WAIT_OBJECT, waitObject);
     }
 
     /**
@@ -54,34 +50,21 @@ public final class CounterAttr {
      * 0.
      */
     public long waitSetId() {
-        return waitSetId;
+        return get(WAIT_SET_ID);
     }
 
     /** Sets {@link #waitSetId()}; returns this object. */
     public CounterAttr waitSetId(long waitSetId) {
-        this.waitSetId = waitSetId;
-        return this;
+        return set(WAIT_SET_ID, waitSetId);
     }
 
     /** Open flags; none are defined, so 0. Default 0. */
     public long flags() {
-        return flags;
+        return get(FLAGS);
     }
 
     /** Sets {@link #flags()}; returns this object. */
     public CounterAttr flags(long flags) {
-        this.flags = flags;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public CounterAttr copy() {
-        return new CounterAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "CounterAttr{events=" + events + ", waitObject=" + waitObject + ", waitSetId=" + waitSetId
-            + ", flags=" + Codes.hex(flags) + '}';
+        return set(FLAGS, flags);
     }
 }

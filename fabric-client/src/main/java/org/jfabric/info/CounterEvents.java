@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_cntr(3), section fi_cntr_open; codes of libfabric 1.18 and 2.x.
  */
-public enum CounterEvents {
+public enum CounterEvents implements Coded {
     /** Completed operations. */
     COMP(0),
 
@@ -27,6 +27,7 @@ public enum CounterEvents {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

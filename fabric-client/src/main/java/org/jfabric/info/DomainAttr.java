@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * Attributes of a domain: models, limits and identity.
  *
@@ -8,137 +11,106 @@ package org.jfabric.info;
  * <p>In hints 0, UNSPEC, null and an empty key are wildcards; a new object is all wildcards. Source: fi_domain(3),
  * section Domain Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
-public final class DomainAttr {
-    private static final byte[] NO_KEY = {};
-
-    private String name;
-    private Threading threading = Threading.UNSPEC;
-    private Progress controlProgress = Progress.UNSPEC;
-    private Progress dataProgress = Progress.UNSPEC;
-    private ResourceManagement resourceManagement = ResourceManagement.UNSPEC;
-    private AddressVectorType avType = AddressVectorType.UNSPEC;
-    private long mrMode;
-    private long mrKeySize;
-    private long cqDataSize;
-    private long cqCnt;
-    private long epCnt;
-    private long txCtxCnt;
-    private long rxCtxCnt;
-    private long maxEpTxCtx;
-    private long maxEpRxCtx;
-    private long maxEpStxCtx;
-    private long maxEpSrxCtx;
-    private long cntrCnt;
-    private long mrIovLimit;
-    private long caps;
-    private long mode;
-    private byte[] authKey = NO_KEY;
-    private boolean avAuthKey;
-    private long maxErrDataSize;
-    private long mrCnt;
-    private int tclass;
+public final class DomainAttr extends AttributeStructure<DomainAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("domain_attr.");
+    private static final Attribute<String> NAME = TABLE.text("name", Rule.NAME);
+    /** Only the client uses it: it locks as the level requires. */
+    private static final Attribute<Threading> THREADING = TABLE.add("threading", Rule.CHOSEN, Threading.UNSPEC);
+    private static final Attribute<Progress> CONTROL_PROGRESS =
+        TABLE.add("control_progress", Rule.PROGRESS, Progress.UNSPEC);
+    private static final Attribute<Progress> DATA_PROGRESS = TABLE.add("data_progress", Rule.PROGRESS, Progress.UNSPEC);
+    private static final Attribute<ResourceManagement> RESOURCE_MANAGEMENT =
+        TABLE.add("resource_mgmt", ResourceManagement.UNSPEC);
+    private static final Attribute<AddressVectorType> AV_TYPE =
+        TABLE.add("av_type", Rule.CHOSEN, AddressVectorType.UNSPEC);
+    private static final Attribute<Long> MR_MODE = TABLE.add("mr_mode", Rule.FREE, 0L, Format.MR_MODE);
+    private static final Attribute<Long> MR_KEY_SIZE = TABLE.limit("mr_key_size");
+    private static final Attribute<Long> CQ_DATA_SIZE = TABLE.limit("cq_data_size");
+    private static final Attribute<Long> CQ_CNT = TABLE.limit("cq_cnt");
+    private static final Attribute<Long> EP_CNT = TABLE.limit("ep_cnt");
+    private static final Attribute<Long> TX_CTX_CNT = TABLE.limit("tx_ctx_cnt");
+    private static final Attribute<Long> RX_CTX_CNT = TABLE.limit("rx_ctx_cnt");
+    private static final Attribute<Long> MAX_EP_TX_CTX = TABLE.limit("max_ep_tx_ctx");
+    private static final Attribute<Long> MAX_EP_RX_CTX = TABLE.limit("max_ep_rx_ctx");
+    private static final Attribute<Long> MAX_EP_STX_CTX = TABLE.limit("max_ep_stx_ctx");
+    private static final Attribute<Long> MAX_EP_SRX_CTX = TABLE.limit("max_ep_srx_ctx");
+    private static final Attribute<Long> CNTR_CNT = TABLE.limit("cntr_cnt");
+    private static final Attribute<Long> MR_IOV_LIMIT = TABLE.limit("mr_iov_limit");
+    private static final Attribute<Long> CAPS = TABLE.caps();
+    private static final Attribute<Long> MODE = TABLE.mode();
+    private static final Attribute<byte[]> AUTH_KEY = TABLE.key();
+    private static final Attribute<Boolean> AV_AUTH_KEY = TABLE.add("av_auth_key", false);
+    private static final Attribute<Long> MAX_ERR_DATA = TABLE.limit("max_err_data");
+    private static final Attribute<Long> MR_CNT = TABLE.limit("mr_cnt");
+    private static final Attribute<Integer> TCLASS = TABLE.trafficClass();
 
     /**
      * Attributes with every member at its default.
      */
     public DomainAttr() {
-    }
-
-    private DomainAttr(DomainAttr from) {
-        name = from.name;
-        threading = from.threading;
-        controlProgress = from.controlProgress;
-        dataProgress = from.dataProgress;
-        resourceManagement = from.resourceManagement;
-        avType = from.avType;
-        mrMode = from.mrMode;
-        mrKeySize = from.mrKeySize;
-        cqDataSize = from.cqDataSize;
-        cqCnt = from.cqCnt;
-        epCnt = from.epCnt;
-        txCtxCnt = from.txCtxCnt;
-        rxCtxCnt = from.rxCtxCnt;
-        maxEpTxCtx = from.maxEpTxCtx;
-        maxEpRxCtx = from.maxEpRxCtx;
-        maxEpStxCtx = from.maxEpStxCtx;
-        maxEpSrxCtx = from.maxEpSrxCtx;
-        cntrCnt = from.cntrCnt;
-        mrIovLimit = from.mrIovLimit;
-        caps = from.caps;
-        mode = from.mode;
-        authKey = from.authKey.clone();
-        avAuthKey = from.avAuthKey;
-        maxErrDataSize = from.maxErrDataSize;
-        mrCnt = from.mrCnt;
-        tclass = from.tclass;
+        super(TABLE);
     }
 
     /** Name of the domain, or null for any. Default null. */
     public String name() {
-        return name;
+        return get(NAME);
     }
 
     /** Sets {@link #name()}; returns this object. */
     public DomainAttr name(String name) {
-        this.name = name;
-        return this;
+        return set(NAME, name);
     }
 
     /** The calls that the application serialises. Default {@link Threading#UNSPEC}. */
     public Threading threading() {
-        return threading;
+        return get(THREADING);
     }
 
     /** Sets {@link #threading()}; returns this object. */
     public DomainAttr threading(Threading threading) {
-        this.threading = Codes.required(threading, "threading");
-        return this;
+        return set(THREADING, threading);
     }
 
     /** Who drives control operations. Default {@link Progress#UNSPEC}. */
     public Progress controlProgress() {
-        return controlProgress;
+        return get(CONTROL_PROGRESS);
     }
 
     /** Sets {@link #controlProgress()}; returns this object. */
     public DomainAttr controlProgress(Progress controlProgress) {
-        this.controlProgress = Codes.required(controlProgress, "controlProgress");
-        return this;
+        return set(CONTROL_PROGRESS, controlProgress);
     }
 
     /** Who drives data transfers. Default {@link Progress#UNSPEC}. */
     public Progress dataProgress() {
-        return dataProgress;
+        return get(DATA_PROGRESS);
     }
 
     /** Sets {@link #dataProgress()}; returns this object. */
     public DomainAttr dataProgress(Progress dataProgress) {
-        this.dataProgress = Codes.required(dataProgress, "dataProgress");
-        return this;
+        return set(DATA_PROGRESS, dataProgress);
     }
 
     /**
      * Whether queues are kept from overrunning. Default {@link ResourceManagement#UNSPEC}, which opens as enabled.
      */
     public ResourceManagement resourceManagement() {
-        return resourceManagement;
+        return get(RESOURCE_MANAGEMENT);
     }
 
     /** Sets {@link #resourceManagement()}; returns this object. */
     public DomainAttr resourceManagement(ResourceManagement resourceManagement) {
-        this.resourceManagement = Codes.required(resourceManagement, "resourceManagement");
-        return this;
+        return set(RESOURCE_MANAGEMENT, resourceManagement);
     }
 
     /** Type of address vectors. Default {@link AddressVectorType#UNSPEC}. */
     public AddressVectorType avType() {
-        return avType;
+        return get(AV_TYPE);
     }
 
     /** Sets {@link #avType()}; returns this object. */
     public DomainAttr avType(AddressVectorType avType) {
-        this.avType = Codes.required(avType, "avType");
-        return this;
+        return set(AV_TYPE, avType);
     }
 
     /**
@@ -147,185 +119,169 @@ public final class DomainAttr {
      * operations. Peers address regions by offset with keys of the application. Default 0.
      */
     public long mrMode() {
-        return mrMode;
+        return get(MR_MODE);
     }
 
     /** Sets {@link #mrMode()}; returns this object. */
     public DomainAttr mrMode(long mrMode) {
-        this.mrMode = mrMode;
-        return this;
+        return set(MR_MODE, mrMode);
     }
 
     /** Length of a region key in bytes. Default 0. */
     public long mrKeySize() {
-        return mrKeySize;
+        return get(MR_KEY_SIZE);
     }
 
     /** Sets {@link #mrKeySize()}; returns this object. */
     public DomainAttr mrKeySize(long mrKeySize) {
-        this.mrKeySize = mrKeySize;
-        return this;
+        return set(MR_KEY_SIZE, mrKeySize);
     }
 
     /** Length of CQ data on the wire in bytes, 0 or 4 to 8. Default 0. */
     public long cqDataSize() {
-        return cqDataSize;
+        return get(CQ_DATA_SIZE);
     }
 
     /** Sets {@link #cqDataSize()}; returns this object. */
     public DomainAttr cqDataSize(long cqDataSize) {
-        this.cqDataSize = cqDataSize;
-        return this;
+        return set(CQ_DATA_SIZE, cqDataSize);
     }
 
     /** Completion queues that the domain can have. Default 0. */
     public long cqCnt() {
-        return cqCnt;
+        return get(CQ_CNT);
     }
 
     /** Sets {@link #cqCnt()}; returns this object. */
     public DomainAttr cqCnt(long cqCnt) {
-        this.cqCnt = cqCnt;
-        return this;
+        return set(CQ_CNT, cqCnt);
     }
 
     /** Endpoints that the domain can have. Default 0. */
     public long epCnt() {
-        return epCnt;
+        return get(EP_CNT);
     }
 
     /** Sets {@link #epCnt()}; returns this object. */
     public DomainAttr epCnt(long epCnt) {
-        this.epCnt = epCnt;
-        return this;
+        return set(EP_CNT, epCnt);
     }
 
     /** Transmit contexts that the domain can have. Default 0. */
     public long txCtxCnt() {
-        return txCtxCnt;
+        return get(TX_CTX_CNT);
     }
 
     /** Sets {@link #txCtxCnt()}; returns this object. */
     public DomainAttr txCtxCnt(long txCtxCnt) {
-        this.txCtxCnt = txCtxCnt;
-        return this;
+        return set(TX_CTX_CNT, txCtxCnt);
     }
 
     /** Receive contexts that the domain can have. Default 0. */
     public long rxCtxCnt() {
-        return rxCtxCnt;
+        return get(RX_CTX_CNT);
     }
 
     /** Sets {@link #rxCtxCnt()}; returns this object. */
     public DomainAttr rxCtxCnt(long rxCtxCnt) {
-        this.rxCtxCnt = rxCtxCnt;
-        return this;
+        return set(RX_CTX_CNT, rxCtxCnt);
     }
 
     /** Transmit contexts that one endpoint can have. Default 0. */
     public long maxEpTxCtx() {
-        return maxEpTxCtx;
+        return get(MAX_EP_TX_CTX);
     }
 
     /** Sets {@link #maxEpTxCtx()}; returns this object. */
     public DomainAttr maxEpTxCtx(long maxEpTxCtx) {
-        this.maxEpTxCtx = maxEpTxCtx;
-        return this;
+        return set(MAX_EP_TX_CTX, maxEpTxCtx);
     }
 
     /** Receive contexts that one endpoint can have. Default 0. */
     public long maxEpRxCtx() {
-        return maxEpRxCtx;
+        return get(MAX_EP_RX_CTX);
     }
 
     /** Sets {@link #maxEpRxCtx()}; returns this object. */
     public DomainAttr maxEpRxCtx(long maxEpRxCtx) {
-        this.maxEpRxCtx = maxEpRxCtx;
-        return this;
+        return set(MAX_EP_RX_CTX, maxEpRxCtx);
     }
 
     /** Endpoints that can share one transmit context. Default 0. */
     public long maxEpStxCtx() {
-        return maxEpStxCtx;
+        return get(MAX_EP_STX_CTX);
     }
 
     /** Sets {@link #maxEpStxCtx()}; returns this object. */
     public DomainAttr maxEpStxCtx(long maxEpStxCtx) {
-        this.maxEpStxCtx = maxEpStxCtx;
-        return this;
+        return set(MAX_EP_STX_CTX, maxEpStxCtx);
     }
 
     /** Endpoints that can share one receive context. Default 0. */
     public long maxEpSrxCtx() {
-        return maxEpSrxCtx;
+        return get(MAX_EP_SRX_CTX);
     }
 
     /** Sets {@link #maxEpSrxCtx()}; returns this object. */
     public DomainAttr maxEpSrxCtx(long maxEpSrxCtx) {
-        this.maxEpSrxCtx = maxEpSrxCtx;
-        return this;
+        return set(MAX_EP_SRX_CTX, maxEpSrxCtx);
     }
 
     /** Counters that the domain can have. Default 0. */
     public long cntrCnt() {
-        return cntrCnt;
+        return get(CNTR_CNT);
     }
 
     /** Sets {@link #cntrCnt()}; returns this object. */
     public DomainAttr cntrCnt(long cntrCnt) {
-        this.cntrCnt = cntrCnt;
-        return this;
+        return set(CNTR_CNT, cntrCnt);
     }
 
     /** Most memory segments of one registration. Default 0. */
     public long mrIovLimit() {
-        return mrIovLimit;
+        return get(MR_IOV_LIMIT);
     }
 
     /** Sets {@link #mrIovLimit()}; returns this object. */
     public DomainAttr mrIovLimit(long mrIovLimit) {
-        this.mrIovLimit = mrIovLimit;
-        return this;
+        return set(MR_IOV_LIMIT, mrIovLimit);
     }
 
     /** Capabilities of the domain, {@link Flags} such as {@link Flags#LOCAL_COMM}. Default 0. */
     public long caps() {
-        return caps;
+        return get(CAPS);
     }
 
     /** Sets {@link #caps()}; returns this object. */
     public DomainAttr caps(long caps) {
-        this.caps = caps;
-        return this;
+        return set(CAPS, caps);
     }
 
     /** {@link Mode} bits of the domain. Default 0. */
     public long mode() {
-        return mode;
+        return get(MODE);
     }
 
     /** Sets {@link #mode()}; returns this object. */
     public DomainAttr mode(long mode) {
-        this.mode = mode;
-        return this;
+        return set(MODE, mode);
     }
 
     /**
      * Key of endpoints that have none of their own; empty is none. Copied in and out, never null. Default empty.
      */
     public byte[] authKey() {
-        return authKey.clone();
+        return get(AUTH_KEY).clone();
     }
 
     /** Sets {@link #authKey()}; returns this object. */
     public DomainAttr authKey(byte[] authKey) {
-        this.authKey = authKey == null ? NO_KEY : authKey.clone();
-        return this;
+        return set(AUTH_KEY, authKey == null ? new byte[0] : authKey.clone());
     }
 
     /** Length of {@link #authKey()} in bytes, 0 if there is none. */
     public int authKeySize() {
-        return authKey.length;
+        return get(AUTH_KEY).length;
     }
 
     /**
@@ -333,64 +289,41 @@ public final class DomainAttr {
      * FI_AV_AUTH_KEY of API version 2.0 and later). No link offers it. Default false.
      */
     public boolean avAuthKey() {
-        return avAuthKey;
+        return get(AV_AUTH_KEY);
     }
 
     /** Sets {@link #avAuthKey()}; returns this object. */
     public DomainAttr avAuthKey(boolean avAuthKey) {
-        this.avAuthKey = avAuthKey;
-        return this;
+        return set(AV_AUTH_KEY, avAuthKey);
     }
 
     /** Most bytes of error data in an error entry. Default 0. */
     public long maxErrDataSize() {
-        return maxErrDataSize;
+        return get(MAX_ERR_DATA);
     }
 
     /** Sets {@link #maxErrDataSize()}; returns this object. */
     public DomainAttr maxErrDataSize(long maxErrDataSize) {
-        this.maxErrDataSize = maxErrDataSize;
-        return this;
+        return set(MAX_ERR_DATA, maxErrDataSize);
     }
 
     /** Memory regions that the domain can have. Default 0. */
     public long mrCnt() {
-        return mrCnt;
+        return get(MR_CNT);
     }
 
     /** Sets {@link #mrCnt()}; returns this object. */
     public DomainAttr mrCnt(long mrCnt) {
-        this.mrCnt = mrCnt;
-        return this;
+        return set(MR_CNT, mrCnt);
     }
 
     /** Traffic class of endpoints that name none, see {@link TxAttr#tclass()}. Default 0. */
     public int tclass() {
-        return tclass;
+        return get(TCLASS);
     }
 
     /** Sets {@link #tclass()}; returns this object. */
     public DomainAttr tclass(int tclass) {
-        this.tclass = tclass;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public DomainAttr copy() {
-        return new DomainAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "DomainAttr{name=" + name + ", threading=" + threading + ", controlProgress=" + controlProgress
-            + ", dataProgress=" + dataProgress + ", resourceManagement=" + resourceManagement
-            + ", avType=" + avType + ", mrMode=" + MrMode.toString(mrMode) + ", mrKeySize=" + mrKeySize
-            + ", cqDataSize=" + cqDataSize + ", cqCnt=" + cqCnt + ", epCnt=" + epCnt + ", txCtxCnt=" + txCtxCnt
-            + ", rxCtxCnt=" + rxCtxCnt + ", maxEpTxCtx=" + maxEpTxCtx + ", maxEpRxCtx=" + maxEpRxCtx
-            + ", maxEpStxCtx=" + maxEpStxCtx + ", maxEpSrxCtx=" + maxEpSrxCtx + ", cntrCnt=" + cntrCnt
-            + ", mrIovLimit=" + mrIovLimit + ", caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY)
-            + ", mode=" + Mode.toString(mode) + ", authKey=" + Codes.describeKey(authKey)
-            + ", avAuthKey=" + avAuthKey
-            + ", maxErrDataSize=" + maxErrDataSize + ", mrCnt=" + mrCnt + ", tclass=" + Codes.hex(tclass) + '}';
+        return set(TCLASS, tclass);
     }
 }

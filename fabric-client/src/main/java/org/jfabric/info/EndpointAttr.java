@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * Attributes of an endpoint that concern both directions.
  *
@@ -9,76 +12,59 @@ package org.jfabric.info;
  * Source: fi_endpoint(3), section Endpoint Attributes. Owner: the thread that fills it in; a call that takes it reads
  * it before it returns.
  */
-public final class EndpointAttr {
-    private static final byte[] NO_KEY = {};
-
-    private EndpointType type = EndpointType.UNSPEC;
-    private Protocol protocol = Protocol.UNSPEC;
-    private int protocolVersion;
-    private long maxMsgSize;
-    private long msgPrefixSize;
-    private long maxOrderRawSize;
-    private long maxOrderWarSize;
-    private long maxOrderWawSize;
-    private long memTagFormat;
-    private long txCtxCnt;
-    private long rxCtxCnt;
-    private byte[] authKey = NO_KEY;
+public final class EndpointAttr extends AttributeStructure<EndpointAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("ep_attr.");
+    private static final Attribute<EndpointType> TYPE = TABLE.add("type", Rule.SAME, EndpointType.UNSPEC);
+    private static final Attribute<Protocol> PROTOCOL = TABLE.add("protocol", Rule.SAME, Protocol.UNSPEC);
+    private static final Attribute<Integer> PROTOCOL_VERSION = TABLE.add("protocol_version", Rule.AT_MOST, 0);
+    private static final Attribute<Long> MAX_MSG_SIZE = TABLE.limit("max_msg_size");
+    private static final Attribute<Long> MSG_PREFIX_SIZE = TABLE.add("msg_prefix_size", 0L);
+    private static final Attribute<Long> MAX_ORDER_RAW_SIZE = TABLE.limit("max_order_raw_size");
+    private static final Attribute<Long> MAX_ORDER_WAR_SIZE = TABLE.limit("max_order_war_size");
+    private static final Attribute<Long> MAX_ORDER_WAW_SIZE = TABLE.limit("max_order_waw_size");
+    /** Where there are tags, all bits are compared and every mask is allowed, so that any format is possible. */
+    private static final Attribute<Long> MEM_TAG_FORMAT = TABLE.add("mem_tag_format", Rule.CHOSEN, 0L, Format.HEX);
+    private static final Attribute<Long> TX_CTX_CNT = TABLE.add("tx_ctx_cnt", Rule.CHOSEN, 0L);
+    private static final Attribute<Long> RX_CTX_CNT = TABLE.add("rx_ctx_cnt", Rule.CHOSEN, 0L);
+    private static final Attribute<byte[]> AUTH_KEY = TABLE.key();
 
     /**
      * Attributes with every member at its default.
      */
     public EndpointAttr() {
-    }
-
-    private EndpointAttr(EndpointAttr from) {
-        type = from.type;
-        protocol = from.protocol;
-        protocolVersion = from.protocolVersion;
-        maxMsgSize = from.maxMsgSize;
-        msgPrefixSize = from.msgPrefixSize;
-        maxOrderRawSize = from.maxOrderRawSize;
-        maxOrderWarSize = from.maxOrderWarSize;
-        maxOrderWawSize = from.maxOrderWawSize;
-        memTagFormat = from.memTagFormat;
-        txCtxCnt = from.txCtxCnt;
-        rxCtxCnt = from.rxCtxCnt;
-        authKey = from.authKey.clone();
+        super(TABLE);
     }
 
     /** The service offered. Default {@link EndpointType#UNSPEC}. */
     public EndpointType type() {
-        return type;
+        return get(TYPE);
     }
 
     /** Sets {@link #type()}; returns this object. */
     public EndpointAttr type(EndpointType type) {
-        this.type = Codes.required(type, "type");
-        return this;
+        return set(TYPE, type);
     }
 
     /**
      * The end-to-end protocol; both sides need the same one. Default {@link Protocol#UNSPEC}.
      */
     public Protocol protocol() {
-        return protocol;
+        return get(PROTOCOL);
     }
 
     /** Sets {@link #protocol()}; returns this object. */
     public EndpointAttr protocol(Protocol protocol) {
-        this.protocol = Codes.required(protocol, "protocol");
-        return this;
+        return set(PROTOCOL, protocol);
     }
 
     /** Version of the protocol; peers use what the lower one has. Default 0. */
     public int protocolVersion() {
-        return protocolVersion;
+        return get(PROTOCOL_VERSION);
     }
 
     /** Sets {@link #protocolVersion()}; returns this object. */
     public EndpointAttr protocolVersion(int protocolVersion) {
-        this.protocolVersion = protocolVersion;
-        return this;
+        return set(PROTOCOL_VERSION, protocolVersion);
     }
 
     /**
@@ -86,26 +72,24 @@ public final class EndpointAttr {
      * to it. Default 0.
      */
     public long maxMsgSize() {
-        return maxMsgSize;
+        return get(MAX_MSG_SIZE);
     }
 
     /** Sets {@link #maxMsgSize()}; returns this object. */
     public EndpointAttr maxMsgSize(long maxMsgSize) {
-        this.maxMsgSize = maxMsgSize;
-        return this;
+        return set(MAX_MSG_SIZE, maxMsgSize);
     }
 
     /**
      * Space in front of each buffer in bytes, a multiple of 8; 0 unless {@link Mode#MSG_PREFIX} is in use. Default 0.
      */
     public long msgPrefixSize() {
-        return msgPrefixSize;
+        return get(MSG_PREFIX_SIZE);
     }
 
     /** Sets {@link #msgPrefixSize()}; returns this object. */
     public EndpointAttr msgPrefixSize(long msgPrefixSize) {
-        this.msgPrefixSize = msgPrefixSize;
-        return this;
+        return set(MSG_PREFIX_SIZE, msgPrefixSize);
     }
 
     /**
@@ -113,13 +97,12 @@ public final class EndpointAttr {
      * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderRawSize() {
-        return maxOrderRawSize;
+        return get(MAX_ORDER_RAW_SIZE);
     }
 
     /** Sets {@link #maxOrderRawSize()}; returns this object. */
     public EndpointAttr maxOrderRawSize(long maxOrderRawSize) {
-        this.maxOrderRawSize = maxOrderRawSize;
-        return this;
+        return set(MAX_ORDER_RAW_SIZE, maxOrderRawSize);
     }
 
     /**
@@ -127,13 +110,12 @@ public final class EndpointAttr {
      * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderWarSize() {
-        return maxOrderWarSize;
+        return get(MAX_ORDER_WAR_SIZE);
     }
 
     /** Sets {@link #maxOrderWarSize()}; returns this object. */
     public EndpointAttr maxOrderWarSize(long maxOrderWarSize) {
-        this.maxOrderWarSize = maxOrderWarSize;
-        return this;
+        return set(MAX_ORDER_WAR_SIZE, maxOrderWarSize);
     }
 
     /**
@@ -141,13 +123,12 @@ public final class EndpointAttr {
      * {@link FabricAddress#ORDER_SIZE_UNLIMITED} is always. Default 0.
      */
     public long maxOrderWawSize() {
-        return maxOrderWawSize;
+        return get(MAX_ORDER_WAW_SIZE);
     }
 
     /** Sets {@link #maxOrderWawSize()}; returns this object. */
     public EndpointAttr maxOrderWawSize(long maxOrderWawSize) {
-        this.maxOrderWawSize = maxOrderWawSize;
-        return this;
+        return set(MAX_ORDER_WAW_SIZE, maxOrderWawSize);
     }
 
     /**
@@ -157,13 +138,12 @@ public final class EndpointAttr {
      * {@link TagFormat#MPI}. Default 0.
      */
     public long memTagFormat() {
-        return memTagFormat;
+        return get(MEM_TAG_FORMAT);
     }
 
     /** Sets {@link #memTagFormat()}; returns this object. */
     public EndpointAttr memTagFormat(long memTagFormat) {
-        this.memTagFormat = memTagFormat;
-        return this;
+        return set(MEM_TAG_FORMAT, memTagFormat);
     }
 
     /**
@@ -171,13 +151,12 @@ public final class EndpointAttr {
      * one. Default 0.
      */
     public long txCtxCnt() {
-        return txCtxCnt;
+        return get(TX_CTX_CNT);
     }
 
     /** Sets {@link #txCtxCnt()}; returns this object. */
     public EndpointAttr txCtxCnt(long txCtxCnt) {
-        this.txCtxCnt = txCtxCnt;
-        return this;
+        return set(TX_CTX_CNT, txCtxCnt);
     }
 
     /**
@@ -185,13 +164,12 @@ public final class EndpointAttr {
      * one. Default 0.
      */
     public long rxCtxCnt() {
-        return rxCtxCnt;
+        return get(RX_CTX_CNT);
     }
 
     /** Sets {@link #rxCtxCnt()}; returns this object. */
     public EndpointAttr rxCtxCnt(long rxCtxCnt) {
-        this.rxCtxCnt = rxCtxCnt;
-        return this;
+        return set(RX_CTX_CNT, rxCtxCnt);
     }
 
     /**
@@ -202,31 +180,16 @@ public final class EndpointAttr {
      * out, never null; null sets the empty key. Default empty.
      */
     public byte[] authKey() {
-        return authKey.clone();
+        return get(AUTH_KEY).clone();
     }
 
     /** Sets {@link #authKey()}; returns this object. */
     public EndpointAttr authKey(byte[] authKey) {
-        this.authKey = authKey == null ? NO_KEY : authKey.clone();
-        return this;
+        return set(AUTH_KEY, authKey == null ? new byte[0] : authKey.clone());
     }
 
     /** Length of {@link #authKey()} in bytes, 0 if there is none. */
     public int authKeySize() {
-        return authKey.length;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public EndpointAttr copy() {
-        return new EndpointAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "EndpointAttr{type=" + type + ", protocol=" + protocol + ", protocolVersion=" + protocolVersion
-            + ", maxMsgSize=" + maxMsgSize + ", msgPrefixSize=" + msgPrefixSize
-            + ", maxOrderRawSize=" + maxOrderRawSize + ", maxOrderWarSize=" + maxOrderWarSize
-            + ", maxOrderWawSize=" + maxOrderWawSize + ", memTagFormat=" + Codes.hex(memTagFormat)
-            + ", txCtxCnt=" + txCtxCnt + ", rxCtxCnt=" + rxCtxCnt + ", authKey=" + Codes.describeKey(authKey) + '}';
+        return get(AUTH_KEY).length;
     }
 }

@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_endpoint(3), section Endpoint Attributes, type; codes of libfabric 1.18.
  */
-public enum EndpointType {
+public enum EndpointType implements Coded {
     /** In hints only: other attributes or the provider decide. */
     UNSPEC(0),
 
@@ -39,6 +39,7 @@ public enum EndpointType {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * How an event queue is opened.
  *
@@ -8,58 +11,49 @@ package org.jfabric.info;
  * <p>A new object is the zeroed fi_eq_attr of libfabric. Source: fi_eq(3), section fi_eq_open. Owner: the thread that
  * fills it in; a call that takes it reads it before it returns.
  */
-public final class EventQueueAttr {
-    private long size;
-    private long flags;
-    private WaitObject waitObject = WaitObject.NONE;
-    private int signalingVector;
-    private long waitSetId;
+public final class EventQueueAttr extends AttributeStructure<EventQueueAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("eq_attr.");
+    private static final Attribute<Long> SIZE = TABLE.add("size", 0L);
+    private static final Attribute<Long> FLAGS = TABLE.add("flags", Rule.FREE, 0L, Format.EQ_OPEN);
+    private static final Attribute<WaitObject> WAIT_OBJECT = TABLE.add("wait_obj", WaitObject.NONE);
+    private static final Attribute<Integer> SIGNALING_VECTOR = TABLE.add("signaling_vector", 0);
+    private static final Attribute<Long> WAIT_SET_ID = TABLE.add("wait_set_id", 0L);
 
     /**
      * Attributes with every member at its default.
      */
     public EventQueueAttr() {
-    }
-
-    private EventQueueAttr(EventQueueAttr from) {
-        size = from.size;
-        flags = from.flags;
-        waitObject = from.waitObject;
-        signalingVector = from.signalingVector;
-        waitSetId = from.waitSetId;
+        super(TABLE);
     }
 
     /** Least number of unread events that the queue can hold; 0 lets the provider choose. Default 0. */
     public long size() {
-        return size;
+        return get(SIZE);
     }
 
     /** Sets {@link #size()}; returns this object. */
     public EventQueueAttr size(long size) {
-        this.size = size;
-        return this;
+        return set(SIZE, size);
     }
 
     /** Open flags: {@link Flags#WRITE} and {@link Flags#AFFINITY}. Default 0. */
     public long flags() {
-        return flags;
+        return get(FLAGS);
     }
 
     /** Sets {@link #flags()}; returns this object. */
     public EventQueueAttr flags(long flags) {
-        this.flags = flags;
-        return this;
+        return set(FLAGS, flags);
     }
 
     /** The wait object on which a thread may block. Default {@link WaitObject#NONE}. */
     public WaitObject waitObject() {
-        return waitObject;
+        return get(WAIT_OBJECT);
     }
 
     /** Sets {@link #waitObject()}; returns this object. */
     public EventQueueAttr waitObject(WaitObject waitObject) {
-        this.waitObject = Codes.required(waitObject, "waitObject");
-        return this;
+        return set(WAIT_OBJECT, waitObject);
     }
 
     /**
@@ -67,13 +61,12 @@ public final class EventQueueAttr {
      * Default 0.
      */
     public int signalingVector() {
-        return signalingVector;
+        return get(SIGNALING_VECTOR);
     }
 
     /** Sets {@link #signalingVector()}; returns this object. */
     public EventQueueAttr signalingVector(int signalingVector) {
-        this.signalingVector = signalingVector;
-        return this;
+        return set(SIGNALING_VECTOR, signalingVector);
     }
 
     /**
@@ -81,24 +74,11 @@ public final class EventQueueAttr {
      * 0.
      */
     public long waitSetId() {
-        return waitSetId;
+        return get(WAIT_SET_ID);
     }
 
     /** Sets {@link #waitSetId()}; returns this object. */
     public EventQueueAttr waitSetId(long waitSetId) {
-        this.waitSetId = waitSetId;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public EventQueueAttr copy() {
-        return new EventQueueAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "EventQueueAttr{size=" + size + ", flags=" + Flags.toString(flags, Flags.Kind.EQ_OPEN)
-            + ", waitObject=" + waitObject + ", signalingVector=" + signalingVector
-            + ", waitSetId=" + waitSetId + '}';
+        return set(WAIT_SET_ID, waitSetId);
     }
 }

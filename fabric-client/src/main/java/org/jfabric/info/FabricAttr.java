@@ -1,6 +1,8 @@
 package org.jfabric.info;
 
 import org.jfabric.Fabric;
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
 
 /**
  * Identity and versions of a fabric.
@@ -11,7 +13,7 @@ import org.jfabric.Fabric;
  * {@link #version(int, int)}. Source: fi_fabric(3), section Fabric Attributes; fi_version(3). Owner: the thread that
  * fills it in; a call that takes it reads it before it returns.
  */
-public final class FabricAttr {
+public final class FabricAttr extends AttributeStructure<FabricAttr> {
     /**
      * Version of the interface that an application gets which names none, 1.18: its constants and rules are those of
      * this library, except where an application asks for {@link #VERSION_2}.
@@ -30,55 +32,47 @@ public final class FabricAttr {
     private static final int HALF_BITS = 16;
     private static final int HALF_MASK = 0xffff;
 
-    private String name;
-    private String provName;
-    private int provVersion;
-    private int apiVersion;
+    private static final AttributeTable TABLE = new AttributeTable("fabric_attr.");
+    private static final Attribute<String> NAME = TABLE.text("name", Rule.NAME);
+    private static final Attribute<String> PROV_NAME = TABLE.text("prov_name", Rule.NAME);
+    private static final Attribute<Integer> PROV_VERSION = TABLE.add("prov_version", Rule.AT_MOST, 0, Format.VERSION);
+    private static final Attribute<Integer> API = TABLE.add("api_version", Rule.FREE, 0, Format.VERSION);
 
     /**
      * Attributes with every member at its default.
      */
     public FabricAttr() {
-    }
-
-    private FabricAttr(FabricAttr from) {
-        name = from.name;
-        provName = from.provName;
-        provVersion = from.provVersion;
-        apiVersion = from.apiVersion;
+        super(TABLE);
     }
 
     /** Name of the fabric, or null for any. Default null. */
     public String name() {
-        return name;
+        return get(NAME);
     }
 
     /** Sets {@link #name()}; returns this object. */
     public FabricAttr name(String name) {
-        this.name = name;
-        return this;
+        return set(NAME, name);
     }
 
     /** Name of the provider, or null for any. Default null. */
     public String provName() {
-        return provName;
+        return get(PROV_NAME);
     }
 
     /** Sets {@link #provName()}; returns this object. */
     public FabricAttr provName(String provName) {
-        this.provName = provName;
-        return this;
+        return set(PROV_NAME, provName);
     }
 
     /** Version of the provider. Default 0. */
     public int provVersion() {
-        return provVersion;
+        return get(PROV_VERSION);
     }
 
     /** Sets {@link #provVersion()}; returns this object. */
     public FabricAttr provVersion(int provVersion) {
-        this.provVersion = provVersion;
-        return this;
+        return set(PROV_VERSION, provVersion);
     }
 
     /**
@@ -87,13 +81,12 @@ public final class FabricAttr {
      * follow. Default 0.
      */
     public int apiVersion() {
-        return apiVersion;
+        return get(API);
     }
 
     /** Sets {@link #apiVersion()}; returns this object. */
     public FabricAttr apiVersion(int apiVersion) {
-        this.apiVersion = apiVersion;
-        return this;
+        return set(API, apiVersion);
     }
 
     /**
@@ -105,7 +98,7 @@ public final class FabricAttr {
      * @throws FabricException with {@link FabricErrno#EINVAL} if a part does not fit.
      */
     public boolean precedes(int major, int minor) {
-        return apiVersion != 0 && Integer.compareUnsigned(apiVersion, version(major, minor)) < 0;
+        return apiVersion() != 0 && Integer.compareUnsigned(apiVersion(), version(major, minor)) < 0;
     }
 
     /**
@@ -114,7 +107,7 @@ public final class FabricAttr {
      * @return false for older versions and for 0.
      */
     public boolean isVersion2() {
-        return Integer.compareUnsigned(apiVersion, VERSION_2) >= 0;
+        return Integer.compareUnsigned(apiVersion(), VERSION_2) >= 0;
     }
 
     /**
@@ -124,17 +117,6 @@ public final class FabricAttr {
      */
     public Flags.Kind capabilityKind() {
         return isVersion2() ? Flags.Kind.CAPABILITY_2 : Flags.Kind.CAPABILITY;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public FabricAttr copy() {
-        return new FabricAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "FabricAttr{name=" + name + ", provName=" + provName
-            + ", provVersion=" + versionText(provVersion) + ", apiVersion=" + versionText(apiVersion) + '}';
     }
 
     /**

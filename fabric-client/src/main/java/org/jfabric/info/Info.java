@@ -2,6 +2,7 @@ package org.jfabric.info;
 
 import org.jfabric.ConnectionRequest;
 import org.jfabric.PassiveEndpoint;
+import org.jfabric.info.Attribute.Rule;
 
 /**
  * Describes an endpoint and its fabric and domain: as an offer of discovery, or as hints the needs of an application.
@@ -13,16 +14,19 @@ import org.jfabric.PassiveEndpoint;
  * {@link #copy()}. Source: fi_getinfo(3). Owner: the thread that fills it in; a call that takes it reads it before it
  * returns.
  */
-public final class Info {
+public final class Info extends AttributeStructure<Info> {
     private static final long MESSAGES = Flags.SEND | Flags.RECV;
     private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
 
-    private long caps;
-    private long mode;
-    private AddressFormat addrFormat = AddressFormat.UNSPEC;
-    private String srcAddr;
-    private String destAddr;
-    private String linkName;
+    private static final AttributeTable TABLE = new AttributeTable("");
+    private static final Attribute<Long> CAPS = TABLE.caps();
+    private static final Attribute<Long> MODE = TABLE.mode();
+    private static final Attribute<AddressFormat> ADDR_FORMAT =
+        TABLE.add("addr_format", Rule.SAME, AddressFormat.UNSPEC);
+    private static final Attribute<String> SRC_ADDR = TABLE.text("src_addr", Rule.FREE);
+    private static final Attribute<String> DEST_ADDR = TABLE.text("dest_addr", Rule.FREE);
+    private static final Attribute<String> LINK_NAME = TABLE.text("link_name", Rule.FREE);
+
     private EndpointSource handle;
     private TxAttr txAttr = new TxAttr();
     private RxAttr rxAttr = new RxAttr();
@@ -34,78 +38,59 @@ public final class Info {
      * Attributes with every member at its default.
      */
     public Info() {
-    }
-
-    private Info(Info from) {
-        caps = from.caps;
-        mode = from.mode;
-        addrFormat = from.addrFormat;
-        srcAddr = from.srcAddr;
-        destAddr = from.destAddr;
-        linkName = from.linkName;
-        handle = from.handle;
-        txAttr = from.txAttr.copy();
-        rxAttr = from.rxAttr.copy();
-        epAttr = from.epAttr.copy();
-        domainAttr = from.domainAttr.copy();
-        fabricAttr = from.fabricAttr.copy();
+        super(TABLE);
     }
 
     /** Capabilities, {@link Flags} of the kind {@link FabricAttr#capabilityKind()}. Default 0. */
     public long caps() {
-        return caps;
+        return get(CAPS);
     }
 
     /** Sets {@link #caps()}; returns this object. */
     public Info caps(long caps) {
-        this.caps = caps;
-        return this;
+        return set(CAPS, caps);
     }
 
     /**
      * {@link Mode} bits: in hints what the application is able to do, in a result what it must do. Default 0.
      */
     public long mode() {
-        return mode;
+        return get(MODE);
     }
 
     /** Sets {@link #mode()}; returns this object. */
     public Info mode(long mode) {
-        this.mode = mode;
-        return this;
+        return set(MODE, mode);
     }
 
     /** Format of addresses. Default {@link AddressFormat#UNSPEC}. */
     public AddressFormat addrFormat() {
-        return addrFormat;
+        return get(ADDR_FORMAT);
     }
 
     /** Sets {@link #addrFormat()}; returns this object. */
     public Info addrFormat(AddressFormat addrFormat) {
-        this.addrFormat = Codes.required(addrFormat, "addrFormat");
-        return this;
+        return set(ADDR_FORMAT, addrFormat);
     }
 
     /** Local address in the form of {@link #addrFormat()}, or null if not chosen yet. Default null. */
     public String srcAddr() {
-        return srcAddr;
+        return get(SRC_ADDR);
     }
 
     /** Sets {@link #srcAddr()}; returns this object. */
     public Info srcAddr(String srcAddr) {
-        this.srcAddr = srcAddr;
-        return this;
+        return set(SRC_ADDR, srcAddr);
     }
 
     /** Address of the peer in the form of {@link #addrFormat()}, or null if none. Default null. */
     public String destAddr() {
-        return destAddr;
+        return get(DEST_ADDR);
     }
 
     /** Sets {@link #destAddr()}; returns this object. */
     public Info destAddr(String destAddr) {
-        this.destAddr = destAddr;
-        return this;
+        return set(DEST_ADDR, destAddr);
     }
 
     /**
@@ -119,13 +104,12 @@ public final class Info {
      * with the name loopback, those of other drivers are not reached.
      */
     public String linkName() {
-        return linkName;
+        return get(LINK_NAME);
     }
 
     /** Sets {@link #linkName()}; returns this object. */
     public Info linkName(String linkName) {
-        this.linkName = linkName;
-        return this;
+        return set(LINK_NAME, linkName);
     }
 
     /**
@@ -203,19 +187,24 @@ public final class Info {
      * @return false before API version 2.0, whatever the bit is.
      */
     public boolean hasTaggedMultiReceive() {
-        return fabricAttr.isVersion2() && (caps & Flags.TAGGED_MULTI_RECV) != 0;
+        return fabricAttr.isVersion2() && (caps() & Flags.TAGGED_MULTI_RECV) != 0;
     }
 
-    /** An independent copy, nested objects included; changing one does not change the other. */
+    @Override
     public Info copy() {
-        return new Info(this);
+        Info copy = super.copy();
+        copy.txAttr = txAttr.copy();
+        copy.rxAttr = rxAttr.copy();
+        copy.epAttr = epAttr.copy();
+        copy.domainAttr = domainAttr.copy();
+        copy.fabricAttr = fabricAttr.copy();
+        return copy;
     }
 
     @Override
     public String toString() {
-        return "Info{caps=" + Flags.toString(caps, fabricAttr.capabilityKind()) + ", mode=" + Mode.toString(mode)
-            + ", addrFormat=" + addrFormat + ", srcAddr=" + srcAddr + ", destAddr=" + destAddr
-            + ", linkName=" + linkName + ", handle=" + handle + ", txAttr=" + txAttr
+        String members = super.toString(fabricAttr.capabilityKind());
+        return members.substring(0, members.length() - 1) + ", handle=" + handle + ", txAttr=" + txAttr
             + ", rxAttr=" + rxAttr.toString(fabricAttr.capabilityKind())
             + ", epAttr=" + epAttr + ", domainAttr=" + domainAttr + ", fabricAttr=" + fabricAttr + '}';
     }
@@ -244,7 +233,7 @@ public final class Info {
      * @return true unless the direction bits of messages and of remote memory access leave none of them.
      */
     public boolean transmits() {
-        return (directions(caps) & (Flags.SEND | Flags.READ | Flags.WRITE)) != 0;
+        return (directions(caps()) & (Flags.SEND | Flags.READ | Flags.WRITE)) != 0;
     }
 
     /**
@@ -253,7 +242,7 @@ public final class Info {
      * @return true unless the direction bits of messages and of remote memory access leave none of them.
      */
     public boolean receives() {
-        return (directions(caps) & (Flags.RECV | Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0;
+        return (directions(caps()) & (Flags.RECV | Flags.REMOTE_READ | Flags.REMOTE_WRITE)) != 0;
     }
 
     /**

@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_domain(3), section Progress Models; codes of libfabric 1.18 and 2.x.
  */
-public enum Progress {
+public enum Progress implements Coded {
     /** In hints: any. */
     UNSPEC(0),
 
@@ -36,6 +36,7 @@ public enum Progress {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

@@ -10,7 +10,7 @@ package org.jfabric.info;
  *
  * <p>This is the one place that defines the abilities of a protocol. Clients ask it, and know no link by name.
  */
-public enum Protocol {
+public enum Protocol implements Coded {
     /** In hints: the provider chooses. */
     UNSPEC(0),
 
@@ -133,6 +133,7 @@ public enum Protocol {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

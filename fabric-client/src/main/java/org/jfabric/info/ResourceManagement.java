@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_domain(3), section Resource Management; codes of libfabric 1.18.
  */
-public enum ResourceManagement {
+public enum ResourceManagement implements Coded {
     /** The default, which is enabled. */
     UNSPEC(0),
 
@@ -33,6 +33,7 @@ public enum ResourceManagement {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * Attributes of a receive context.
  *
@@ -8,31 +11,22 @@ package org.jfabric.info;
  * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: fi_endpoint(3), section Receive Context
  * Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
-public final class RxAttr {
-    private long caps;
-    private long mode;
-    private long opFlags;
-    private long msgOrder;
-    private long compOrder;
-    private long totalBufferedRecv;
-    private long size;
-    private long iovLimit;
+public final class RxAttr extends AttributeStructure<RxAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("rx_attr.");
+    private static final Attribute<Long> CAPS = TABLE.caps();
+    private static final Attribute<Long> MODE = TABLE.mode();
+    private static final Attribute<Long> OP_FLAGS = TABLE.add("op_flags", Rule.BITS, 0L, Format.OPERATION);
+    private static final Attribute<Long> MSG_ORDER = TABLE.order("msg_order");
+    private static final Attribute<Long> COMP_ORDER = TABLE.order("comp_order");
+    private static final Attribute<Long> TOTAL_BUFFERED_RECV = TABLE.add("total_buffered_recv", 0L);
+    private static final Attribute<Long> SIZE = TABLE.limit("size");
+    private static final Attribute<Long> IOV_LIMIT = TABLE.limit("iov_limit");
 
     /**
      * Attributes with every member at its default.
      */
     public RxAttr() {
-    }
-
-    private RxAttr(RxAttr from) {
-        caps = from.caps;
-        mode = from.mode;
-        opFlags = from.opFlags;
-        msgOrder = from.msgOrder;
-        compOrder = from.compOrder;
-        totalBufferedRecv = from.totalBufferedRecv;
-        size = from.size;
-        iovLimit = from.iovLimit;
+        super(TABLE);
     }
 
     /**
@@ -40,24 +34,22 @@ public final class RxAttr {
      * {@link Info#caps()}. Default 0.
      */
     public long caps() {
-        return caps;
+        return get(CAPS);
     }
 
     /** Sets {@link #caps()}; returns this object. */
     public RxAttr caps(long caps) {
-        this.caps = caps;
-        return this;
+        return set(CAPS, caps);
     }
 
     /** {@link Mode} bits of receives; 0 takes over those of {@link Info#mode()}. Default 0. */
     public long mode() {
-        return mode;
+        return get(MODE);
     }
 
     /** Sets {@link #mode()}; returns this object. */
     public RxAttr mode(long mode) {
-        this.mode = mode;
-        return this;
+        return set(MODE, mode);
     }
 
     /**
@@ -65,24 +57,22 @@ public final class RxAttr {
      * Default 0.
      */
     public long opFlags() {
-        return opFlags;
+        return get(OP_FLAGS);
     }
 
     /** Sets {@link #opFlags()}; returns this object. */
     public RxAttr opFlags(long opFlags) {
-        this.opFlags = opFlags;
-        return this;
+        return set(OP_FLAGS, opFlags);
     }
 
     /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0. */
     public long msgOrder() {
-        return msgOrder;
+        return get(MSG_ORDER);
     }
 
     /** Sets {@link #msgOrder()}; returns this object. */
     public RxAttr msgOrder(long msgOrder) {
-        this.msgOrder = msgOrder;
-        return this;
+        return set(MSG_ORDER, msgOrder);
     }
 
     /**
@@ -92,63 +82,41 @@ public final class RxAttr {
      * bytes of a payload are written in no order, so {@link Order#DATA} is refused.
      */
     public long compOrder() {
-        return compOrder;
+        return get(COMP_ORDER);
     }
 
     /** Sets {@link #compOrder()}; returns this object. */
     public RxAttr compOrder(long compOrder) {
-        this.compOrder = compOrder;
-        return this;
+        return set(COMP_ORDER, compOrder);
     }
 
     /** Bytes wanted for messages without a matching receive, a hint. Default 0. */
     public long totalBufferedRecv() {
-        return totalBufferedRecv;
+        return get(TOTAL_BUFFERED_RECV);
     }
 
     /** Sets {@link #totalBufferedRecv()}; returns this object. */
     public RxAttr totalBufferedRecv(long totalBufferedRecv) {
-        this.totalBufferedRecv = totalBufferedRecv;
-        return this;
+        return set(TOTAL_BUFFERED_RECV, totalBufferedRecv);
     }
 
     /** Receives that may be outstanding; fewer may be possible at times. Default 0. */
     public long size() {
-        return size;
+        return get(SIZE);
     }
 
     /** Sets {@link #size()}; returns this object. */
     public RxAttr size(long size) {
-        this.size = size;
-        return this;
+        return set(SIZE, size);
     }
 
     /** Most scatter-gather elements of one receive. Default 0. */
     public long iovLimit() {
-        return iovLimit;
+        return get(IOV_LIMIT);
     }
 
     /** Sets {@link #iovLimit()}; returns this object. */
     public RxAttr iovLimit(long iovLimit) {
-        this.iovLimit = iovLimit;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public RxAttr copy() {
-        return new RxAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return toString(Flags.Kind.CAPABILITY);
-    }
-
-    /** The text, with the names that capabilities have in the version of an info. */
-    String toString(Flags.Kind capabilities) {
-        return "RxAttr{caps=" + Flags.toString(caps, capabilities) + ", mode=" + Mode.toString(mode)
-            + ", opFlags=" + Flags.toString(opFlags, Flags.Kind.OPERATION)
-            + ", msgOrder=" + Order.toString(msgOrder) + ", compOrder=" + Order.toString(compOrder)
-            + ", totalBufferedRecv=" + totalBufferedRecv + ", size=" + size + ", iovLimit=" + iovLimit + '}';
+        return set(IOV_LIMIT, iovLimit);
     }
 }

@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_domain(3), section Threading; codes of libfabric 1.18.
  */
-public enum Threading {
+public enum Threading implements Coded {
     /** In hints: any. */
     UNSPEC(0),
 
@@ -39,6 +39,7 @@ public enum Threading {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

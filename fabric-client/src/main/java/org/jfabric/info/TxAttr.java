@@ -1,5 +1,8 @@
 package org.jfabric.info;
 
+import org.jfabric.info.Attribute.Format;
+import org.jfabric.info.Attribute.Rule;
+
 /**
  * Attributes of a transmit context.
  *
@@ -8,35 +11,24 @@ package org.jfabric.info;
  * <p>In hints 0 is a wildcard; a new object is all wildcards. Source: fi_endpoint(3), section Transmit Context
  * Attributes. Owner: the thread that fills it in; a call that takes it reads it before it returns.
  */
-public final class TxAttr {
-    private long caps;
-    private long mode;
-    private long opFlags;
-    private long msgOrder;
-    private long compOrder;
-    private long injectSize;
-    private long size;
-    private long iovLimit;
-    private long rmaIovLimit;
-    private int tclass;
+public final class TxAttr extends AttributeStructure<TxAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("tx_attr.");
+    private static final Attribute<Long> CAPS = TABLE.caps();
+    private static final Attribute<Long> MODE = TABLE.mode();
+    private static final Attribute<Long> OP_FLAGS = TABLE.add("op_flags", Rule.BITS, 0L, Format.OPERATION);
+    private static final Attribute<Long> MSG_ORDER = TABLE.order("msg_order");
+    private static final Attribute<Long> COMP_ORDER = TABLE.order("comp_order");
+    private static final Attribute<Long> INJECT_SIZE = TABLE.limit("inject_size");
+    private static final Attribute<Long> SIZE = TABLE.limit("size");
+    private static final Attribute<Long> IOV_LIMIT = TABLE.limit("iov_limit");
+    private static final Attribute<Long> RMA_IOV_LIMIT = TABLE.limit("rma_iov_limit");
+    private static final Attribute<Integer> TCLASS = TABLE.trafficClass();
 
     /**
      * Attributes with every member at its default.
      */
     public TxAttr() {
-    }
-
-    private TxAttr(TxAttr from) {
-        caps = from.caps;
-        mode = from.mode;
-        opFlags = from.opFlags;
-        msgOrder = from.msgOrder;
-        compOrder = from.compOrder;
-        injectSize = from.injectSize;
-        size = from.size;
-        iovLimit = from.iovLimit;
-        rmaIovLimit = from.rmaIovLimit;
-        tclass = from.tclass;
+        super(TABLE);
     }
 
     /**
@@ -44,26 +36,24 @@ public final class TxAttr {
      * {@link Info#caps()}. Default 0.
      */
     public long caps() {
-        return caps;
+        return get(CAPS);
     }
 
     /** Sets {@link #caps()}; returns this object. */
     public TxAttr caps(long caps) {
-        this.caps = caps;
-        return this;
+        return set(CAPS, caps);
     }
 
     /**
      * {@link Mode} bits of transmit operations; 0 takes over those of {@link Info#mode()}. Default 0.
      */
     public long mode() {
-        return mode;
+        return get(MODE);
     }
 
     /** Sets {@link #mode()}; returns this object. */
     public TxAttr mode(long mode) {
-        this.mode = mode;
-        return this;
+        return set(MODE, mode);
     }
 
     /**
@@ -72,24 +62,22 @@ public final class TxAttr {
      * Default 0.
      */
     public long opFlags() {
-        return opFlags;
+        return get(OP_FLAGS);
     }
 
     /** Sets {@link #opFlags()}; returns this object. */
     public TxAttr opFlags(long opFlags) {
-        this.opFlags = opFlags;
-        return this;
+        return set(OP_FLAGS, opFlags);
     }
 
     /** {@link Order} bits of messages; 0 asks for the default of the provider. Default 0. */
     public long msgOrder() {
-        return msgOrder;
+        return get(MSG_ORDER);
     }
 
     /** Sets {@link #msgOrder()}; returns this object. */
     public TxAttr msgOrder(long msgOrder) {
-        this.msgOrder = msgOrder;
-        return this;
+        return set(MSG_ORDER, msgOrder);
     }
 
     /**
@@ -99,57 +87,52 @@ public final class TxAttr {
      * whatever their destinations: each waits for all earlier ones.
      */
     public long compOrder() {
-        return compOrder;
+        return get(COMP_ORDER);
     }
 
     /** Sets {@link #compOrder()}; returns this object. */
     public TxAttr compOrder(long compOrder) {
-        this.compOrder = compOrder;
-        return this;
+        return set(COMP_ORDER, compOrder);
     }
 
     /** Largest transfer of inject calls in bytes. Default 0. */
     public long injectSize() {
-        return injectSize;
+        return get(INJECT_SIZE);
     }
 
     /** Sets {@link #injectSize()}; returns this object. */
     public TxAttr injectSize(long injectSize) {
-        this.injectSize = injectSize;
-        return this;
+        return set(INJECT_SIZE, injectSize);
     }
 
     /** Operations that may be outstanding; fewer may be possible at times. Default 0. */
     public long size() {
-        return size;
+        return get(SIZE);
     }
 
     /** Sets {@link #size()}; returns this object. */
     public TxAttr size(long size) {
-        this.size = size;
-        return this;
+        return set(SIZE, size);
     }
 
     /** Most scatter-gather elements of one operation. Default 0. */
     public long iovLimit() {
-        return iovLimit;
+        return get(IOV_LIMIT);
     }
 
     /** Sets {@link #iovLimit()}; returns this object. */
     public TxAttr iovLimit(long iovLimit) {
-        this.iovLimit = iovLimit;
-        return this;
+        return set(IOV_LIMIT, iovLimit);
     }
 
     /** Most remote elements of one RMA or atomic operation. Default 0. */
     public long rmaIovLimit() {
-        return rmaIovLimit;
+        return get(RMA_IOV_LIMIT);
     }
 
     /** Sets {@link #rmaIovLimit()}; returns this object. */
     public TxAttr rmaIovLimit(long rmaIovLimit) {
-        this.rmaIovLimit = rmaIovLimit;
-        return this;
+        return set(RMA_IOV_LIMIT, rmaIovLimit);
     }
 
     /**
@@ -159,26 +142,11 @@ public final class TxAttr {
      * everything and keep it as a hint. No class needs a privilege. Default 0.
      */
     public int tclass() {
-        return tclass;
+        return get(TCLASS);
     }
 
     /** Sets {@link #tclass()}; returns this object. */
     public TxAttr tclass(int tclass) {
-        this.tclass = tclass;
-        return this;
-    }
-
-    /** An independent copy, nested objects included; changing one does not change the other. */
-    public TxAttr copy() {
-        return new TxAttr(this);
-    }
-
-    @Override
-    public String toString() {
-        return "TxAttr{caps=" + Flags.toString(caps, Flags.Kind.CAPABILITY) + ", mode=" + Mode.toString(mode)
-            + ", opFlags=" + Flags.toString(opFlags, Flags.Kind.OPERATION)
-            + ", msgOrder=" + Order.toString(msgOrder) + ", compOrder=" + Order.toString(compOrder)
-            + ", injectSize=" + injectSize + ", size=" + size + ", iovLimit=" + iovLimit
-            + ", rmaIovLimit=" + rmaIovLimit + ", tclass=" + Codes.hex(tclass) + '}';
+        return set(TCLASS, tclass);
     }
 }

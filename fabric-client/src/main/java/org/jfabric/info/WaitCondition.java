@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_cq(3), section fi_cq_open, wait_cond; codes of libfabric 1.18.
  */
-public enum WaitCondition {
+public enum WaitCondition implements Coded {
     /** Any new entry releases the reader. */
     NONE(0),
 
@@ -27,6 +27,7 @@ public enum WaitCondition {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

@@ -7,7 +7,7 @@ package org.jfabric.info;
  *
  * <p>Source: fi_cq(3), section fi_cq_open, wait_obj; codes of libfabric 1.18.
  */
-public enum WaitObject {
+public enum WaitObject implements Coded {
     /** No blocking; blocking reads are refused. The default. */
     NONE(0),
 
@@ -48,6 +48,7 @@ public enum WaitObject {
      *
      * @return the code, as stored in queues and messages.
      */
+    @Override
     public int code() {
         return code;
     }

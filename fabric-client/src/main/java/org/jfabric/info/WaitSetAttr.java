@@ -8,66 +8,36 @@ package org.jfabric.info;
  * <p>Source: fi_poll(3), section fi_wait_open. Owner: the thread that fills it in; a call that takes it reads it before
  * it returns.
  */
-public final class WaitSetAttr {
-    private WaitObject waitObject = WaitObject.UNSPEC;
-    private long flags;
+public final class WaitSetAttr extends AttributeStructure<WaitSetAttr> {
+    private static final AttributeTable TABLE = new AttributeTable("wait_attr.");
+    private static final Attribute<WaitObject> WAIT_OBJECT = TABLE.add("wait_obj", WaitObject.UNSPEC);
+    private static final Attribute<Long> FLAGS = TABLE.add("flags", 0L);
 
     /** Attributes with every member at its default. */
     public WaitSetAttr() {
+        super(TABLE);
     }
 
-    /**
-     * The wait object on which a thread may block. Default {@link WaitObject#UNSPEC}.
-     *
-     * @return the wait object.
-     */
+    /** The wait object on which a thread may block. Default {@link WaitObject#UNSPEC}. */
     public WaitObject waitObject() {
-        return waitObject;
+        return get(WAIT_OBJECT);
     }
 
     /**
-     * Sets {@link #waitObject()}.
-     *
-     * @param waitObject {@link WaitObject#UNSPEC}, {@link WaitObject#FD}, {@link WaitObject#MUTEX_COND} or
-     *                   {@link WaitObject#YIELD}.
-     * @return this object.
+     * Sets {@link #waitObject()}: {@link WaitObject#UNSPEC}, {@link WaitObject#FD}, {@link WaitObject#MUTEX_COND} or
+     * {@link WaitObject#YIELD}; returns this object.
      */
     public WaitSetAttr waitObject(WaitObject waitObject) {
-        this.waitObject = Codes.required(waitObject, "waitObject");
-        return this;
+        return set(WAIT_OBJECT, waitObject);
     }
 
-    /**
-     * Reserved. Default 0.
-     *
-     * @return the flags.
-     */
+    /** Reserved. Default 0. */
     public long flags() {
-        return flags;
+        return get(FLAGS);
     }
 
-    /**
-     * Sets {@link #flags()}.
-     *
-     * @param flags 0.
-     * @return this object.
-     */
+    /** Sets {@link #flags()}; returns this object. */
     public WaitSetAttr flags(long flags) {
-        this.flags = flags;
-        return this;
-    }
-
-    /**
-     * An independent copy.
-     *
-     * @return equal in every member.
-     */
-    public WaitSetAttr copy() {
-        return new WaitSetAttr().waitObject(waitObject).flags(flags);
-    }
-
-    @Override
-    public String toString() {
-        return "WaitSetAttr{waitObject=" + waitObject + ", flags=" + flags + '}';
+        return set(FLAGS, flags);
     }
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.control.ControlMessage.DriverMessage;
 import org.jfabric.codec.control.InfoFieldsDecoder;
@@ -12,6 +14,8 @@ import org.jfabric.codec.control.InfoMatch;
 import org.jfabric.codec.control.InfoMatchDecoder;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.Attribute;
+import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -26,6 +30,29 @@ import org.junit.jupiter.api.Test;
 
 class InfoCodecTest {
     private final FieldWriter fields = new FieldWriter(true);
+
+    @Test
+    void shouldHaveTheNumbersInTheOrderOfTheSchema() throws ReflectiveOperationException {
+        int next = 0;
+        Info info = new Info();
+        for (AttributeStructure<?> structure : List.of(info, info.txAttr(), info.rxAttr(), info.epAttr(),
+            info.domainAttr(), info.fabricAttr())) {
+            for (Attribute<?> each : structure.attributes()) {
+                if (each.bytes() > 0) {
+                    assertEquals(InfoFieldsDecoder.class.getMethod(field(each.name()) + "EncodingOffset").invoke(null),
+                        next, each.name());
+                }
+                next += each.bytes();
+            }
+        }
+        assertEquals(InfoFieldsDecoder.ENCODED_LENGTH, next);
+    }
+
+    /** Such as txMsgOrder for tx_attr.msg_order. */
+    private static String field(String name) {
+        String words = name.replace("domain_attr.", "dom_").replace("fabric_attr.", "").replace("_attr.", "_");
+        return Pattern.compile("_(.)").matcher(words).replaceAll(found -> found.group(1).toUpperCase(Locale.ROOT));
+    }
 
     @Test
     @Requirement({"EP-118", "TX-001", "RX-001"})

@@ -2,27 +2,24 @@ package org.jfabric.driver.link.support;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.PrefixMode;
-import org.jfabric.info.AddressFormat;
-import org.jfabric.info.AddressVectorType;
+import org.jfabric.driver.config.Option;
+import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.info.Attribute;
+import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.Codes;
 import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
-import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricAddress;
-import org.jfabric.info.FabricAttr;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.MrMode;
-import org.jfabric.info.Order;
 import org.jfabric.info.Progress;
-import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
-import org.jfabric.info.RxAttr;
 import org.jfabric.info.TrafficClass;
-import org.jfabric.info.TxAttr;
 
 /**
  * Compares an application's hints with the attributes that a link offers, and collects a reason for each difference.
@@ -32,6 +29,12 @@ import org.jfabric.info.TxAttr;
 public final class InfoComparison {
     /** Length of the longest authorization key: peers exchange their keys when they connect. */
     private static final int MAX_AUTH_KEY_BYTES = 128;
+
+    /** Options of the driver that limit what is offered. */
+    private static final Map<String, Option<?>> OPTIONS = Map.of(
+        "tx_attr.inject_size", QueueConfig.INJECT_SIZE_BYTES,
+        "tx_attr.size", QueueConfig.TX_SIZE,
+        "rx_attr.size", QueueConfig.RX_SIZE);
 
     private final List<Reason> reasons = new ArrayList<>();
     /** What capabilities are called in the version of the hints. */
@@ -52,36 +55,37 @@ public final class InfoComparison {
         InfoComparison comparison = new InfoComparison(hints.fabricAttr().capabilityKind());
         SecondProfile.extend(hints, offered);
         SecondProfile.refuse(hints, comparison.reasons);
-        comparison.bits("caps", hints.caps(), offered.caps(), comparison.capabilities);
+        comparison.members(hints, offered);
         if ((hints.caps() & (Flags.SOURCE | Flags.SOURCE_ERR)) == Flags.SOURCE_ERR) {
             comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
                 "Ask for SOURCE too: SOURCE_ERR must be combined with it"));
         }
         comparison.remoteEvents(hints.caps());
-        if (hints.addrFormat() != AddressFormat.UNSPEC && hints.addrFormat() != offered.addrFormat()) {
-            comparison.differs("addr_format", offered.addrFormat(), hints.addrFormat());
-        }
-        comparison.transmit(hints.txAttr(), offered.txAttr(), levels);
+        comparison.members(hints.txAttr(), offered.txAttr().copy().opFlags(offered.txAttr().opFlags()
+            | Flags.COMPLETION | Flags.INJECT | levels | offered.txAttr().caps() & Flags.MULTICAST));
         // a default operation flag needs the capability; hints without capabilities get all that are offered
-        long multiReceive = hints.caps() == 0 ? offered.caps() : hints.caps() & offered.caps();
-        comparison.receive(hints.rxAttr(), offered.rxAttr(), multiReceive & Flags.MULTI_RECV);
+        long multiReceive = (hints.caps() == 0 ? offered.caps() : hints.caps() & offered.caps()) & Flags.MULTI_RECV;
+        comparison.members(hints.rxAttr(), offered.rxAttr().copy().opFlags(offered.rxAttr().opFlags()
+            | Flags.COMPLETION | multiReceive));
         comparison.subset("tx_attr", hints, hints.txAttr().caps(), hints.txAttr().mode());
         comparison.subset("rx_attr", hints, hints.rxAttr().caps(), hints.rxAttr().mode());
         comparison.buffered(hints);
         comparison.prefix(hints);
         comparison.shared(hints);
-        comparison.endpoint(hints.epAttr(), offered.epAttr());
+        comparison.members(hints.epAttr(), offered.epAttr());
+        if (offered.epAttr().memTagFormat() == 0 && hints.epAttr().memTagFormat() != 0) {
+            comparison.differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.epAttr().memTagFormat()));
+        }
         comparison.contexts(hints.epAttr(), offered.domainAttr());
         if (!hints.fabricAttr().precedes(1, 5)) {
             // in applications of older versions this member has no defined value, because it did not exist
-            comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
+            comparison.atMost("ep_attr.auth_key_size", hints.epAttr().authKeySize(), MAX_AUTH_KEY_BYTES);
             comparison.atMost(
-                "domain_attr.auth_key_size", hints.domainAttr().authKeySize(), MAX_AUTH_KEY_BYTES, null);
+                "domain_attr.auth_key_size", hints.domainAttr().authKeySize(), MAX_AUTH_KEY_BYTES);
         }
-        comparison.domain(hints.domainAttr(), offered.domainAttr());
-        comparison.domainLimits(hints.domainAttr(), offered.domainAttr());
+        comparison.members(hints.domainAttr(), offered.domainAttr());
         comparison.registration(hints, offered.domainAttr().mrMode());
-        comparison.fabric(hints.fabricAttr(), offered.fabricAttr());
+        comparison.members(hints.fabricAttr(), offered.fabricAttr());
         return comparison.reasons;
     }
 
@@ -174,92 +178,14 @@ public final class InfoComparison {
         }
     }
 
-    private void trafficClass(String name, int tclass) {
-        if (!TrafficClass.isDefined(tclass)) {
-            reasons.add(new Reason(name, "0x" + Integer.toHexString(tclass), "a label or TrafficClass.dscpSet(0..255)",
-                "Ask for a class of TrafficClass, or leave it 0"));
-        }
-    }
-
-    private void transmit(TxAttr hints, TxAttr offered, long levels) {
-        bits("tx_attr.caps", hints.caps(), offered.caps(), capabilities);
-        bits("tx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | Flags.INJECT | levels
-                | offered.caps() & Flags.MULTICAST,
-            Flags.Kind.OPERATION);
-        order("tx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
-        order("tx_attr.comp_order", hints.compOrder(), offered.compOrder());
-        atMost("tx_attr.inject_size", hints.injectSize(), offered.injectSize(), "jfabric.queue.injectSize");
-        atMost("tx_attr.size", hints.size(), offered.size(), "jfabric.queue.txSize");
-        atMost("tx_attr.iov_limit", hints.iovLimit(), offered.iovLimit(), null);
-        atMost("tx_attr.rma_iov_limit", hints.rmaIovLimit(), offered.rmaIovLimit(), null);
-        trafficClass("tx_attr.tclass", hints.tclass());
-    }
-
-    private void receive(RxAttr hints, RxAttr offered, long multiReceive) {
-        bits("rx_attr.caps", hints.caps(), offered.caps(), capabilities);
-        bits("rx_attr.op_flags", hints.opFlags(), offered.opFlags() | Flags.COMPLETION | multiReceive,
-            Flags.Kind.OPERATION);
-        order("rx_attr.msg_order", hints.msgOrder(), offered.msgOrder());
-        order("rx_attr.comp_order", hints.compOrder(), offered.compOrder());
-        atMost("rx_attr.size", hints.size(), offered.size(), "jfabric.queue.rxSize");
-        atMost("rx_attr.iov_limit", hints.iovLimit(), offered.iovLimit(), null);
-    }
-
-    private void endpoint(EndpointAttr hints, EndpointAttr offered) {
-        if (hints.type() != EndpointType.UNSPEC && hints.type() != offered.type()) {
-            differs("ep_attr.type", offered.type(), hints.type());
-        }
-        if (hints.protocol() != Protocol.UNSPEC && hints.protocol() != offered.protocol()) {
-            differs("ep_attr.protocol", offered.protocol(), hints.protocol());
-        }
-        atMost("ep_attr.protocol_version", Integer.toUnsignedLong(hints.protocolVersion()),
-            Integer.toUnsignedLong(offered.protocolVersion()), null);
-        atMost("ep_attr.max_msg_size", hints.maxMsgSize(), offered.maxMsgSize(), null);
-        atMost("ep_attr.max_order_raw_size", hints.maxOrderRawSize(), offered.maxOrderRawSize(), null);
-        atMost("ep_attr.max_order_war_size", hints.maxOrderWarSize(), offered.maxOrderWarSize(), null);
-        atMost("ep_attr.max_order_waw_size", hints.maxOrderWawSize(), offered.maxOrderWawSize(), null);
-        if (offered.memTagFormat() == 0 && hints.memTagFormat() != 0) {
-            differs("ep_attr.mem_tag_format", 0, Codes.hex(hints.memTagFormat()));
-        }
-    }
-
     /** Contexts of one endpoint: a shared one, or several, which are those of a scalable endpoint. */
     private void contexts(EndpointAttr hints, DomainAttr offered) {
         if (hints.txCtxCnt() != FabricAddress.SHARED_CONTEXT) {
-            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx(), null);
+            atMost("ep_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.maxEpTxCtx());
         }
         if (hints.rxCtxCnt() != FabricAddress.SHARED_CONTEXT) {
-            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx(), null);
+            atMost("ep_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.maxEpRxCtx());
         }
-    }
-
-    private void domain(DomainAttr hints, DomainAttr offered) {
-        named("domain_attr.name", hints.name(), offered.name());
-        trafficClass("domain_attr.tclass", hints.tclass());
-        progress("domain_attr.control_progress", hints.controlProgress(), offered.controlProgress());
-        progress("domain_attr.data_progress", hints.dataProgress(), offered.dataProgress());
-        if (hints.avType() != AddressVectorType.UNSPEC && hints.avType() != offered.avType()
-            && offered.avType() != AddressVectorType.UNSPEC) {
-            differs("domain_attr.av_type", offered.avType(), hints.avType());
-        }
-        bits("domain_attr.caps", hints.caps(), offered.caps(), capabilities);
-    }
-
-    private void domainLimits(DomainAttr hints, DomainAttr offered) {
-        atMost("domain_attr.mr_key_size", hints.mrKeySize(), offered.mrKeySize(), null);
-        atMost("domain_attr.cq_data_size", hints.cqDataSize(), offered.cqDataSize(), null);
-        atMost("domain_attr.cq_cnt", hints.cqCnt(), offered.cqCnt(), null);
-        atMost("domain_attr.ep_cnt", hints.epCnt(), offered.epCnt(), null);
-        atMost("domain_attr.tx_ctx_cnt", hints.txCtxCnt(), offered.txCtxCnt(), null);
-        atMost("domain_attr.rx_ctx_cnt", hints.rxCtxCnt(), offered.rxCtxCnt(), null);
-        atMost("domain_attr.max_ep_tx_ctx", hints.maxEpTxCtx(), offered.maxEpTxCtx(), null);
-        atMost("domain_attr.max_ep_rx_ctx", hints.maxEpRxCtx(), offered.maxEpRxCtx(), null);
-        atMost("domain_attr.max_ep_stx_ctx", hints.maxEpStxCtx(), offered.maxEpStxCtx(), null);
-        atMost("domain_attr.max_ep_srx_ctx", hints.maxEpSrxCtx(), offered.maxEpSrxCtx(), null);
-        atMost("domain_attr.cntr_cnt", hints.cntrCnt(), offered.cntrCnt(), null);
-        atMost("domain_attr.mr_iov_limit", hints.mrIovLimit(), offered.mrIovLimit(), null);
-        atMost("domain_attr.max_err_data", hints.maxErrDataSize(), offered.maxErrDataSize(), null);
-        atMost("domain_attr.mr_cnt", hints.mrCnt(), offered.mrCnt(), null);
     }
 
     /**
@@ -278,53 +204,61 @@ public final class InfoComparison {
         }
     }
 
-    private void fabric(FabricAttr hints, FabricAttr offered) {
-        named("fabric_attr.name", hints.name(), offered.name());
-        named("fabric_attr.prov_name", hints.provName(), offered.provName());
-        atMost("fabric_attr.prov_version", Integer.toUnsignedLong(hints.provVersion()),
-            Integer.toUnsignedLong(offered.provVersion()), null);
+    private <S extends AttributeStructure<S>> void members(S hints, S offered) {
+        hints.attributes().forEach(member -> member(member, hints, offered));
     }
 
-    /** Progress without calls serves an application that makes them too, but not the other way round. */
-    private void progress(String name, Progress needed, Progress seen) {
-        if (needed == Progress.AUTO && seen != Progress.AUTO) {
-            differs(name, seen, needed);
+    private void member(Attribute<?> member, AttributeStructure<?> hints, AttributeStructure<?> offered) {
+        long needed = member.number(hints);
+        long seen = member.number(offered);
+        switch (member.rule()) {
+            case AT_MOST -> atMost(member.name(), needed, seen);
+            case BITS -> bits(member, needed, seen, "Ask without these bits, or for a link that offers them");
+            case ORDER -> bits(member, needed, seen, "Ask for an ordering that the link holds");
+            case SAME -> same(member, hints, offered, needed == 0 || needed == seen);
+            // progress without calls serves an application that makes them too, but not the other way round
+            case PROGRESS -> same(member, hints, offered, needed != Progress.AUTO.code() || needed == seen);
+            case NAME -> {
+                String name = member.text(hints, capabilities);
+                same(member, hints, offered,
+                    name == null || name.isEmpty() || name.equals(member.text(offered, capabilities)));
+            }
+            case TRAFFIC_CLASS -> {
+                if (!TrafficClass.isDefined((int) needed)) {
+                    reasons.add(new Reason(member.name(), member.text(needed, capabilities),
+                        "a label or TrafficClass.dscpSet(0..255)", "Ask for a class of TrafficClass, or leave it 0"));
+                }
+            }
+            default -> {
+                // nothing to compare, or below together with others
+            }
         }
     }
 
-    private void named(String name, String needed, String seen) {
-        if (needed != null && !needed.isEmpty() && !needed.equals(seen)) {
-            differs(name, seen, needed);
-        }
-    }
-
-    private void bits(String name, long needed, long seen, Flags.Kind kind) {
+    private void bits(Attribute<?> member, long needed, long seen, String remedy) {
         long missing = needed & ~seen;
         if (missing != 0) {
             reasons.add(new Reason(
-                name,
-                Flags.toString(seen, kind),
-                Flags.toString(missing, kind),
-                "Ask without these bits, or for a link that offers them"));
+                member.name(), member.text(seen, capabilities), member.text(missing, capabilities), remedy));
         }
     }
 
-    private void order(String name, long needed, long seen) {
-        long missing = needed & ~seen;
-        if (missing != 0) {
-            reasons.add(new Reason(
-                name, Order.toString(seen), Order.toString(missing), "Ask for an ordering that the link holds"));
-        }
-    }
-
-    private void atMost(String name, long needed, long seen, String option) {
+    private void atMost(String name, long needed, long seen) {
         if (Long.compareUnsigned(needed, seen) > 0) {
+            Option<?> option = OPTIONS.get(name);
             reasons.add(new Reason(
                 name,
                 Long.toUnsignedString(seen),
                 Long.toUnsignedString(needed),
                 option == null ? "Ask for at most the value seen" : "Ask for at most the value seen, or raise the"
-                    + " option " + option + " of the driver"));
+                    + " option " + option.name() + " of the driver"));
+        }
+    }
+
+    private void same(
+        Attribute<?> member, AttributeStructure<?> hints, AttributeStructure<?> offered, boolean holds) {
+        if (!holds) {
+            differs(member.name(), member.text(offered, capabilities), member.text(hints, capabilities));
         }
     }
 

@@ -2,13 +2,13 @@ package org.jfabric.driver.link.support;
 
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.PrefixMode;
-import org.jfabric.info.AddressVectorType;
+import org.jfabric.info.Attribute;
+import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.ResourceManagement;
-import org.jfabric.info.Threading;
 import org.jfabric.info.TrafficClass;
 
 /**
@@ -56,39 +56,35 @@ public final class InfoNarrowing {
             offered.epAttr().authKey(hints.epAttr().authKey());
             offered.domainAttr().authKey(hints.domainAttr().authKey());
         }
-        // links on one host treat all classes alike; the class is only reported back to the application
-        if (hints.domainAttr().tclass() != TrafficClass.UNSPEC.code()) {
-            offered.domainAttr().tclass(hints.domainAttr().tclass());
+        choose(hints.txAttr(), offered.txAttr());
+        choose(hints.epAttr(), offered.epAttr());
+        choose(hints.domainAttr(), offered.domainAttr());
+        if (offered.txAttr().tclass() == TrafficClass.UNSPEC.code()) {
+            offered.txAttr().tclass(offered.domainAttr().tclass());
         }
-        offered.txAttr().tclass(hints.txAttr().tclass() != TrafficClass.UNSPEC.code()
-            ? hints.txAttr().tclass() : offered.domainAttr().tclass());
         if (hints.txAttr().opFlags() != 0) {
             offered.txAttr().opFlags(hints.txAttr().opFlags() | offered.txAttr().opFlags());
         }
         offered.rxAttr().opFlags(hints.rxAttr().opFlags());
-        if (hints.epAttr().memTagFormat() != 0) {
-            // every bit of a tag is compared and every mask is allowed, so that every format is supported
-            offered.epAttr().memTagFormat(hints.epAttr().memTagFormat());
-        }
-        if (hints.epAttr().txCtxCnt() != 0) {
-            offered.epAttr().txCtxCnt(hints.epAttr().txCtxCnt());
-        }
-        if (hints.epAttr().rxCtxCnt() != 0) {
-            offered.epAttr().rxCtxCnt(hints.epAttr().rxCtxCnt());
-        }
-        if (hints.domainAttr().threading() != Threading.UNSPEC) {
-            // only the client uses it: it locks as the level requires
-            offered.domainAttr().threading(hints.domainAttr().threading());
-        }
-        if (hints.domainAttr().avType() != AddressVectorType.UNSPEC) {
-            offered.domainAttr().avType(hints.domainAttr().avType());
-        }
         SecondProfile.narrow(hints, offered);
         if (hints.domainAttr().resourceManagement() == ResourceManagement.DISABLED) {
             // no link depends on it: only the client decides by it whether it counts the slots
             offered.domainAttr().resourceManagement(ResourceManagement.DISABLED);
         }
         return offered;
+    }
+
+    /**
+     * Takes over what is the application's choice. Of a traffic class links on one host make nothing, and report it
+     * back all the same.
+     */
+    private static <S extends AttributeStructure<S>> void choose(S hints, S offered) {
+        for (Attribute<?> each : hints.attributes()) {
+            boolean isChosen = each.rule() == Attribute.Rule.CHOSEN || each.rule() == Attribute.Rule.TRAFFIC_CLASS;
+            if (isChosen && each.number(hints) != 0) {
+                each.number(offered, each.number(hints));
+            }
+        }
     }
 
     private static void narrowModes(Info hints, Info offered) {

@@ -6,8 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
+import java.lang.reflect.Method;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -88,9 +87,9 @@ class HintsTest {
     void shouldHaveARowForEveryMember() {
         Set<String> expected = new HashSet<>();
         for (Class<?> structure : STRUCTURES) {
-            for (Field field : structure.getDeclaredFields()) {
-                if (!Modifier.isStatic(field.getModifiers()) && !field.isSynthetic()) {
-                    expected.add(structure.getSimpleName() + '.' + field.getName());
+            for (Method setter : structure.getDeclaredMethods()) {
+                if (setter.getReturnType() == structure && setter.getParameterCount() == 1) {
+                    expected.add(structure.getSimpleName() + '.' + setter.getName());
                 }
             }
         }

@@ -1,0 +1,6 @@
+package org.jfabric.info;
+
+/** An enumeration whose constants have the numbers of libfabric. */
+interface Coded {
+    int code();
+}
