@@ -443,6 +443,19 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts an untagged send of a part of a region.
+     *
+     * @param message   as {@code buf} and {@code len} of {@link #send(long, long, long, long)}.
+     * @param to        the peer.
+     * @param opContext returned in the entry.
+     * @return as that call; {@code -FI_EINVAL} for null.
+     */
+    public int send(MemorySlice message, Destination to, long opContext) {
+        return message == null || to == null ? -FabricErrno.EINVAL
+            : send(message.address(), message.lengthBytes(), to.number(), opContext);
+    }
+
+    /**
      * Posts an untagged send of several pieces, which go as one message, in order.
      *
      * @param iov      pieces of registered memory; the bytes belong to the driver until the entry is read, the object
@@ -559,6 +572,18 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Posts a receive of an untagged message of any peer into a part of a region.
+     *
+     * @param message   as {@code buf} and {@code len} of {@link #recv(long, long, long, long)}.
+     * @param opContext returned in the entry.
+     * @return as that call; {@code -FI_EINVAL} for null.
+     */
+    public int recv(MemorySlice message, long opContext) {
+        return message == null ? -FabricErrno.EINVAL
+            : recv(message.address(), message.lengthBytes(), FabricAddress.ADDR_UNSPEC, opContext);
+    }
+
+    /**
      * Posts a receive of an untagged message that is scattered over several pieces, in order.
      *
      * @param iov     pieces of registered memory; they belong to the driver until the entry is read, the object is the
@@ -635,6 +660,20 @@ public final class Endpoint implements Fid {
         Submission sends = transmit;
         return sends != null && isUsable()
             ? sends.send(sendFlags | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext) : refused();
+    }
+
+    /**
+     * Posts a tagged send of a part of a region.
+     *
+     * @param message   as {@code buf} and {@code len} of {@link #tsend(long, long, long, long, long)}.
+     * @param to        the peer.
+     * @param tag       the message's tag.
+     * @param opContext returned in the entry.
+     * @return as that call; {@code -FI_EINVAL} for null.
+     */
+    public int tsend(MemorySlice message, Destination to, long tag, long opContext) {
+        return message == null || to == null ? -FabricErrno.EINVAL
+            : tsend(message.address(), message.lengthBytes(), to.number(), tag, opContext);
     }
 
     /**
@@ -837,6 +876,20 @@ public final class Endpoint implements Fid {
         boolean takesBuffer = slab == null;
         return receives.receive(recvFlags | Flags.TAGGED, takesBuffer ? buf : 0, takesBuffer ? len : 0, srcAddr, tag,
             ignore, opContext);
+    }
+
+    /**
+     * Posts a receive of a tagged message of any peer into a part of a region.
+     *
+     * @param message   as {@code buf} and {@code len} of {@link #trecv(long, long, long, long, long, long)}.
+     * @param tag       the tag to match.
+     * @param ignore    bits of the tag that may differ.
+     * @param opContext returned in the entry.
+     * @return as that call; {@code -FI_EINVAL} for null.
+     */
+    public int trecv(MemorySlice message, long tag, long ignore, long opContext) {
+        return message == null ? -FabricErrno.EINVAL : trecv(
+            message.address(), message.lengthBytes(), FabricAddress.ADDR_UNSPEC, tag, ignore, opContext);
     }
 
     /**

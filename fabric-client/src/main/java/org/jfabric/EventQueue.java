@@ -211,7 +211,7 @@ public final class EventQueue implements Fid {
     }
 
     /**
-     * Says whether a thread may block on the queue's own wait object now (fi_trywait). Of {@link #waitChannel()} this
+     * Says whether a thread may block on the queue's own wait object now (fi_trywait). Of {@link #channel()} this
      * only saves a turn, because the channel is readable exactly while a read would not answer {@code -FI_EAGAIN}. With
      * an embedded driver in INVOKER mode it must answer 0 before each wait: it runs a cycle and arms the channel, which
      * is then also readable when a cycle has something to do, without which nothing of the driver comes.
@@ -250,7 +250,7 @@ public final class EventQueue implements Fid {
      *     close is closed.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
-    public SelectableChannel waitChannel() {
+    public SelectableChannel channel() {
         SelectableChannel channel = wait.channel();
         if (channel == null) {
             throw otherWaitObject("FD");

@@ -48,6 +48,8 @@ public final class MemoryRegion implements Fid {
     private MemorySegment file;
     /** The application has got a buffer, a slice or the segment, and may use it for as long as it likes. */
     private volatile boolean shown;
+    /** The whole region, once it was asked for. */
+    private volatile UnsafeBuffer whole;
 
     /** The answer of the card is null without one. */
     MemoryRegion(
@@ -96,9 +98,9 @@ public final class MemoryRegion implements Fid {
     }
 
     /**
-     * The whole region as a buffer. Keep it: each call makes an object.
+     * The whole region as a buffer.
      *
-     * @return a new buffer that keeps the memory mapped.
+     * @return the same buffer each time, which keeps the memory mapped.
      * @throws FabricException with {@link FabricErrno#EOVERFLOW} if the region is longer than a buffer can be.
      */
     public UnsafeBuffer buffer() {
@@ -107,7 +109,12 @@ public final class MemoryRegion implements Fid {
                 + " bytes, a buffer at most " + Integer.MAX_VALUE,
                 "Take parts by buffer(offset, length), or segment().");
         }
-        return buffer(0, (int) data.byteSize());
+        UnsafeBuffer buffer = whole;
+        if (buffer == null) {
+            buffer = buffer(0, (int) data.byteSize());
+            whole = buffer;
+        }
+        return buffer;
     }
 
     /**

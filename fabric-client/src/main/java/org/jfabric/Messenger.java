@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import org.agrona.DirectBuffer;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionQueueAttr;
@@ -14,7 +15,7 @@ import org.jfabric.info.Info;
  *
  * <pre>{@code
  * try (Fabric fabric = Fabric.connect(); Messenger orders = fabric.messenger().name("orders").open()) {
- *     orders.endpoint().trecv(orders.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+ *     orders.endpoint().trecv(orders.memory().slice(0, 64), 7, 0, 1);
  *     orders.await(1, 1_000_000_000L, entry -> System.out.println(entry.len() + " bytes"));
  * }
  * }</pre>
@@ -98,11 +99,39 @@ public final class Messenger implements AutoCloseable {
      * Makes a peer known by its address.
      *
      * @param address text, as its {@link #address()}.
-     * @return the destination for sends, or the source for directed receives.
+     * @return the destination for sends; its number is the source for directed receives too.
      * @throws FabricException as {@link AddressVector#insert(String)}.
      */
-    public long peer(String address) {
-        return peers.insert(address);
+    public Destination peer(String address) {
+        return new Destination(peers.insert(address), address);
+    }
+
+    /**
+     * Sends a tagged message from memory of any kind, which may be used again when the call returns. There is no entry
+     * for it: that the peer is gone, for example, is told by an error entry only. Longer messages are sent from
+     * {@link #memory()} by {@link Endpoint#tsend(MemorySlice, Destination, long, long)}.
+     *
+     * @param to     the peer.
+     * @param source holds the message.
+     * @param offset of its first byte.
+     * @param length bytes, at most {@link Endpoint#injectSize()}.
+     * @param tag    the message's tag.
+     * @return 0; {@code -FI_EAGAIN} if there is no room now: {@link #poll} and try again; or another negative errno of
+     *     {@link Endpoint#tinject(DirectBuffer, int, int, long, long)}.
+     */
+    public int send(Destination to, DirectBuffer source, int offset, int length, long tag) {
+        return to == null ? -FabricErrno.EINVAL : endpoint.tinject(source, offset, length, to.number(), tag);
+    }
+
+    /**
+     * Shows entries that are there now, and has an embedded driver in mode INVOKER do its work.
+     *
+     * @param handler called for each entry.
+     * @param limit   entries to show at most.
+     * @return as {@link CompletionQueue#poll}: their number, or a negative errno, {@code -FI_EAGAIN} if there is none.
+     */
+    public int poll(CompletionHandler handler, int limit) {
+        return queue.poll(handler, limit);
     }
 
     /**

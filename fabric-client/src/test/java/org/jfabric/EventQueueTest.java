@@ -261,7 +261,7 @@ class EventQueueTest {
             case NONE, UNSPEC, SET, FD, MUTEX_COND, YIELD -> {
                 EventQueue opened = open(attr);
                 assertSame(object, opened.waitObject());
-                assertEquals(object == WaitObject.FD, handsOut(opened::waitChannel));
+                assertEquals(object == WaitObject.FD, handsOut(opened::channel));
                 assertEquals(object == WaitObject.MUTEX_COND, handsOut(opened::waitMutex));
                 assertEquals(object == WaitObject.MUTEX_COND, handsOut(opened::waitCond));
                 assertControl(opened, object);
@@ -278,7 +278,7 @@ class EventQueueTest {
         boolean has = object == WaitObject.FD || object == WaitObject.MUTEX_COND;
         assertEquals(has ? 0 : -FabricErrno.ENODATA,
             PortedCalls.control(queue, ControlCommand.GETWAIT.code(), handle));
-        assertSame(object == WaitObject.FD ? queue.waitChannel() : null, handle.channel());
+        assertSame(object == WaitObject.FD ? queue.channel() : null, handle.channel());
         assertEquals(object == WaitObject.MUTEX_COND, handle.mutexCond() != null);
         if (object == WaitObject.MUTEX_COND) {
             assertSame(queue.waitMutex(), handle.mutexCond().lock());

@@ -161,7 +161,7 @@ class EventQueueWaitTest {
         EventQueue queue = open(WaitObject.FD);
         assertAllRead(queue, () -> {
             try (Selector selector = Selector.open()) {
-                queue.waitChannel().register(selector, SelectionKey.OP_READ);
+                queue.channel().register(selector, SelectionKey.OP_READ);
                 int result;
                 while ((result = queue.read(reader.get(), 0)) == EAGAIN) {
                     if (queue.tryWait() == 0) {
@@ -195,7 +195,7 @@ class EventQueueWaitTest {
     void shouldKeepTheChannelReadableExactlyWhileThereIsSomethingToTell() throws Exception {
         EventQueue queue = open(WaitObject.FD);
         try (Selector selector = Selector.open()) {
-            queue.waitChannel().register(selector, SelectionKey.OP_READ);
+            queue.channel().register(selector, SelectionKey.OP_READ);
             assertFalse(isReadable(selector));
             queue.write(1, null, 0, 1, 0);
             queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
@@ -222,10 +222,10 @@ class EventQueueWaitTest {
             CyclicBarrier start = new CyclicBarrier(2);
             Future<Integer> sleeper = threads.submit(() -> {
                 try (Selector selector = Selector.open()) {
-                    queue.waitChannel().register(selector, SelectionKey.OP_READ);
+                    queue.channel().register(selector, SelectionKey.OP_READ);
                     await(start);
                     selector.select();
-                    queue.waitChannel().close();
+                    queue.channel().close();
                     return queue.read(new EventEntry(), 0);
                 }
             });

@@ -2,6 +2,7 @@ package org.jfabric.feed;
 
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
+import org.jfabric.Destination;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.Messenger;
@@ -45,11 +46,11 @@ public final class FeedPath {
      * A path of a sender.
      *
      * @param messenger   the objects of the path; closing them stays with the caller.
-     * @param destination the receiver, or a group, from the address vector.
+     * @param destination the receiver, or a group, as {@link Messenger#peer} answers it.
      * @return a new path.
      */
-    public static FeedPath of(Messenger messenger, long destination) {
-        return of(messenger.endpoint(), messenger.queue(), messenger.memory(), destination);
+    public static FeedPath of(Messenger messenger, Destination destination) {
+        return of(messenger.endpoint(), messenger.queue(), messenger.memory(), destination.number());
     }
 
     /**
@@ -59,7 +60,7 @@ public final class FeedPath {
      * @return a new path.
      */
     public static FeedPath of(Messenger messenger) {
-        return of(messenger, FabricAddress.ADDR_UNSPEC);
+        return of(messenger.endpoint(), messenger.queue(), messenger.memory(), FabricAddress.ADDR_UNSPEC);
     }
 
     /**

@@ -75,7 +75,7 @@ class InterruptedCloseTest {
         assertTrue(region.isCopied());
         assertEquals(0, endpoint.trecv(region.address(), LENGTH, -1, 1, 0, 1));
         assertEquals(0, sender.endpoint().tsend(
-            sender.memory().address(), LENGTH, sender.peer(endpoint.name()), 1, 2));
+            sender.memory().address(), LENGTH, sender.peer(endpoint.name()).number(), 1, 2));
         Deadline.await("the first byte", () -> memory.get(ValueLayout.JAVA_BYTE, 0) == RECEIVED,
             () -> sender);
         Thread.currentThread().interrupt();

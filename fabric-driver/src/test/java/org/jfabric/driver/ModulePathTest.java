@@ -53,7 +53,7 @@ class ModulePathTest {
                          .directory(Path.of(arguments[0])).threadingMode(ThreadingMode.INVOKER).build());
                      Fabric fabric = driver.fabric(); Messenger self = fabric.messenger().open()) {
                     self.endpoint().trecv(self.memory().address(2048), 1024, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
-                    self.endpoint().tsend(self.memory().address(), 64, self.peer(self.address()), 7, 2);
+                    self.endpoint().tsend(self.memory().slice(0, 64), self.peer(self.address()), 7, 2);
                     self.await(2, 10_000_000_000L, entry -> System.out.println("context " + entry.opContext()));
                 }
             }

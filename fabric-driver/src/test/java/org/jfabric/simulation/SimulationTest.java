@@ -228,7 +228,7 @@ class SimulationTest {
         public int run() {
             if (!known.equals(address[0])) {
                 known = address[0];
-                peer = messenger.peer(known);
+                peer = messenger.peer(known).number();
             }
             if (!isSent) {
                 isSent = messenger.endpoint().tsendmsg(

@@ -31,7 +31,7 @@ final class BookReader implements Runnable {
     void subscribe(String publisher, long tag) {
         own.memory().buffer().putLong(0, region.key());
         int length = Long.BYTES + own.memory().buffer().putStringUtf8(Long.BYTES, own.address());
-        own.endpoint().tsend(own.memory().address(), length, own.peer(publisher), tag, 1);
+        own.endpoint().tsend(own.memory().slice(0, length), own.peer(publisher), tag, 1);
         own.await(1, entry -> { });
     }
 

@@ -60,7 +60,7 @@ public final class MarketBook {
                     publisher.memory().address(LENGTH), 1024, FabricAddress.ADDR_UNSPEC, TAG, 0, 0);
                 publisher.await(1, DEADLINE_NS, entry -> { });
                 keys[i] = publisher.memory().buffer().getLong(LENGTH);
-                peers[i] = publisher.peer(publisher.memory().buffer().getStringUtf8(LENGTH + Long.BYTES));
+                peers[i] = publisher.peer(publisher.memory().buffer().getStringUtf8(LENGTH + Long.BYTES)).number();
             }
             Thread[] threads = new Thread[READERS];
             for (int i = 0; i < READERS; i++) {

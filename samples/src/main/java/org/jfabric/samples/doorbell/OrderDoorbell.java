@@ -46,7 +46,7 @@ public final class OrderDoorbell {
             consumer.start();
 
             Messenger desk = fabric.messenger().hints(hints).open();
-            long to = desk.peer(exchange.address());
+            long to = desk.peer(exchange.address()).number();
             for (int slot = 0; slot < ORDERS; slot++) {
                 long offset = slot * SLOT_LENGTH;
                 int length = desk.memory().buffer().putStringUtf8((int) offset, "buy " + 100 * (slot + 1));

@@ -13,7 +13,7 @@ final class LogReader {
 
     LogReader(Messenger messenger, String owner) {
         this.messenger = messenger;
-        this.to = messenger.peer(owner);
+        this.to = messenger.peer(owner).number();
     }
 
     /** The texts of records, in order. */

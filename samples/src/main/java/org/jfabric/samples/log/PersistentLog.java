@@ -33,7 +33,7 @@ public final class PersistentLog {
 
     private PersistentLog(Messenger writer, String owner) {
         this.writer = writer;
-        this.to = writer.peer(owner);
+        this.to = writer.peer(owner).number();
     }
 
     /**

@@ -1,8 +1,8 @@
 package org.jfabric.samples.quotes;
 
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Destination;
 import org.jfabric.Messenger;
-import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.samples.quotes.codec.MessageHeaderEncoder;
@@ -21,7 +21,7 @@ final class QuoteFeed {
     private final UnsafeBuffer buffer;
     private final MessageHeaderEncoder header = new MessageHeaderEncoder();
     private final QuoteEncoder quote = new QuoteEncoder();
-    private long[] peers;
+    private Destination[] peers;
 
     QuoteFeed(Messenger own) {
         this.own = own;
@@ -31,11 +31,10 @@ final class QuoteFeed {
     // example: subscriptions
     void awaitSubscribers(int count) {
         for (int i = 0; i < count; i++) {
-            long place = own.memory().address(i * ADDRESS_LENGTH);
-            own.endpoint().trecv(place, ADDRESS_LENGTH, FabricAddress.ADDR_UNSPEC, SUBSCRIBE, 0, i);
+            own.endpoint().trecv(own.memory().slice(i * ADDRESS_LENGTH, ADDRESS_LENGTH), SUBSCRIBE, 0, i);
         }
         own.await(count, entry -> { });
-        peers = new long[count];
+        peers = new Destination[count];
         for (int i = 0; i < count; i++) {
             peers[i] = own.peer(buffer.getStringUtf8(i * ADDRESS_LENGTH));
         }
@@ -46,17 +45,17 @@ final class QuoteFeed {
     void publish(long sequence, long bid, long ask) {
         quote.wrapAndApplyHeader(buffer, 0, header).sequence(sequence).bid(bid).ask(ask).symbol("EURUSD");
         int length = header.encodedLength() + quote.encodedLength();
-        for (long peer : peers) {
+        for (Destination peer : peers) {
             send(peer, length);
         }
     }
 
-    private void send(long peer, int length) {
-        int result = own.endpoint().tinject(buffer, 0, length, peer, QUOTE);
+    private void send(Destination peer, int length) {
+        int result = own.send(peer, buffer, 0, length, QUOTE);
         while (result == -FabricErrno.EAGAIN) {
-            int read = own.queue().poll(entry -> { }, 1);
+            int read = own.poll(entry -> { }, 1);
             boolean isBroken = read < 0 && read != -FabricErrno.EAGAIN;
-            result = isBroken ? read : own.endpoint().tinject(buffer, 0, length, peer, QUOTE);
+            result = isBroken ? read : own.send(peer, buffer, 0, length, QUOTE);
         }
         if (result != 0) {
             throw new FabricException(result, "quote not sent", "See docs/what-can-go-wrong.md.");
@@ -66,8 +65,8 @@ final class QuoteFeed {
 
     // example: finish
     void finish() {
-        for (long peer : peers) {
-            own.endpoint().tsend(own.memory().address(), 0, peer, QUOTE, 0);
+        for (Destination peer : peers) {
+            own.endpoint().tsend(own.memory().slice(0, 0), peer, QUOTE, 0);
         }
         own.await(peers.length, entry -> { });
     }

@@ -3,8 +3,8 @@ package org.jfabric.samples.quotes;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionHandler;
+import org.jfabric.MemorySlice;
 import org.jfabric.Messenger;
-import org.jfabric.info.FabricAddress;
 import org.jfabric.samples.quotes.codec.MessageHeaderDecoder;
 import org.jfabric.samples.quotes.codec.QuoteDecoder;
 
@@ -18,6 +18,7 @@ final class QuoteReader {
     private final Messenger own;
     private final UnsafeBuffer buffer;
     private final CompletionHandler handler = this::onEntry;
+    private final MemorySlice[] slices = new MemorySlice[BUFFERS];
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final QuoteDecoder quote = new QuoteDecoder();
     private int received;
@@ -31,16 +32,15 @@ final class QuoteReader {
     // example: subscribe
     void subscribe(String publisher) {
         for (int i = 0; i < BUFFERS; i++) {
+            slices[i] = own.memory().slice(i * BUFFER_LENGTH, BUFFER_LENGTH);
             post(i);
         }
         int length = buffer.putStringUtf8(SUBSCRIPTION, own.address());
-        long place = own.memory().address(SUBSCRIPTION);
-        own.endpoint().tsend(place, length, own.peer(publisher), QuoteFeed.SUBSCRIBE, SENT);
+        own.endpoint().tsend(own.memory().slice(SUBSCRIPTION, length), own.peer(publisher), QuoteFeed.SUBSCRIBE, SENT);
     }
 
     private void post(int slot) {
-        long place = own.memory().address(slot * BUFFER_LENGTH);
-        own.endpoint().trecv(place, BUFFER_LENGTH, FabricAddress.ADDR_UNSPEC, QuoteFeed.QUOTE, 0, slot);
+        own.endpoint().trecv(slices[slot], QuoteFeed.QUOTE, 0, slot);
     }
     // end
 

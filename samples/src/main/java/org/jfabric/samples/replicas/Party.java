@@ -7,6 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.Fabric;
+import org.jfabric.Destination;
 import org.jfabric.Messenger;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
@@ -29,7 +30,7 @@ final class Party {
     private final Map<String, String> book;
     private final Handler handler;
     private final Map<String, String> known = new HashMap<>();
-    private final Map<String, Long> peers = new HashMap<>();
+    private final Map<String, Destination> peers = new HashMap<>();
     private final UnsafeBuffer sent = new UnsafeBuffer(new byte[LENGTH]);
     private final UnsafeBuffer received;
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
@@ -58,7 +59,7 @@ final class Party {
         sent.putLong(0, count);
         sent.putLong(Long.BYTES, last);
         // without room it is lost, too
-        messenger.endpoint().tinject(sent, 0, LENGTH, peers.get(name), tag);
+        messenger.send(peers.get(name), sent, 0, LENGTH, tag);
     }
 
     /** Passes on what has arrived; returns how much. */

@@ -27,7 +27,7 @@ public final class Heartbeat {
 
     private Heartbeat(Messenger own) {
         this.own = own;
-        this.self = own.peer(own.address());
+        this.self = own.peer(own.address()).number();
     }
 
     // example: listener

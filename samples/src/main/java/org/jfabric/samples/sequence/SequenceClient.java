@@ -20,7 +20,7 @@ final class SequenceClient implements Runnable {
 
     SequenceClient(Messenger own, String address) {
         this.own = own;
-        sequencer = own.peer(address);
+        sequencer = own.peer(address).number();
     }
 
     @Override

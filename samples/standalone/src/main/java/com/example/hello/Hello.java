@@ -5,7 +5,6 @@ import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
-import org.jfabric.info.FabricAddress;
 
 /** Starts a driver in this process, and sends a message to itself through it. */
 public final class Hello {
@@ -28,8 +27,8 @@ public final class Hello {
         try (FabricDriver driver = FabricDriver.launchEmbedded(config); Fabric fabric = driver.fabric();
              Messenger self = fabric.messenger().open()) {
             int length = self.memory().buffer().putStringUtf8(0, "hello from " + home());
-            self.endpoint().trecv(self.memory().address(2048), 1024, FabricAddress.ADDR_UNSPEC, TAG, 0, RECEIVE);
-            self.endpoint().tsend(self.memory().address(), length, self.peer(self.address()), TAG, SEND);
+            self.endpoint().trecv(self.memory().slice(2048, 1024), TAG, 0, RECEIVE);
+            self.endpoint().tsend(self.memory().slice(0, length), self.peer(self.address()), TAG, SEND);
             self.await(2, TIMEOUT_NS, entry -> { });
             System.out.println("received: " + self.memory().buffer().getStringUtf8(2048));
         }

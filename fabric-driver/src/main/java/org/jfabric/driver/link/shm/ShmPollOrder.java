@@ -10,8 +10,8 @@ import org.jfabric.driver.resource.FaultPoint;
  * ring was empty for many steps and that waits for nothing becomes <em>cold</em>: of it a step only reads the next word
  * of its ring, one load that depends on no other. A whole step reads the words of all cold ones. A plain step without
  * messages reads those of a quarter; one with messages reads four for each, but at least those of 1 in 32, so that a
- * hundred idle peers cost an active one a fifth of its message. So a message of an idle peer waits for about five steps,
- * or while about as many messages of others are taken as a quarter of the number of idle peers.
+ * hundred idle peers cost an active one a fifth of its message. So a message of an idle peer waits for about five
+ * steps, or while about as many messages of others are taken as a quarter of the number of idle peers.
  *
  * <p>A cold connection becomes hot again with the first record in its ring, and by {@link #wake}, which it calls itself
  * when it has something to do for another reason.

@@ -242,7 +242,7 @@ class FeedTest implements FeedHandler {
         Messenger other = messenger(fabric, "loopback");
         FeedPath to = FeedPath.of(receiving);
         open(new FeedPath[] {path(messenger(fabric, "loopback"), receiving)}, new FeedPath[] {to});
-        long peer = other.peer(receiving.address());
+        long peer = other.peer(receiving.address()).number();
         assertEquals(0, other.endpoint().inject(message, 0, 64, peer));
         assertEquals(0, other.endpoint().inject(message, 0, 0, peer));
         other.memory().buffer().setMemory(0, 4096, (byte) 1);

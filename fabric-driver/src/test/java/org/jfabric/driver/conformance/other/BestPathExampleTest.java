@@ -58,7 +58,7 @@ class BestPathExampleTest {
             assertEquals("orders", BestName.parse(a.address()).endpoint());
             assertEquals("tcp", explain(a, ofLink(b)).linkName());
             assertEquals(0, b.endpoint().trecv(b.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-            assertEquals(0, a.endpoint().tsend(a.memory().address(), 64, a.peer(b.address()), 7, 2));
+            assertEquals(0, a.endpoint().tsend(a.memory().slice(0, 64), a.peer(b.address()), 7, 2));
             long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             int[] count = new int[1];
             while (count[0] < 2 && System.nanoTime() - endNs < 0) {

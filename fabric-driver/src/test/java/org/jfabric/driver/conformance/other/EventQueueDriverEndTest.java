@@ -212,7 +212,7 @@ class EventQueueDriverEndTest {
 
     private static Callable<Integer> selecting(EventQueue queue) {
         // asked for before the queue may be closed: from then on the channel is open until it is closed here
-        SelectableChannel channel = queue.waitChannel();
+        SelectableChannel channel = queue.channel();
         return () -> {
             try (channel; Selector selector = Selector.open()) {
                 channel.register(selector, SelectionKey.OP_READ);

@@ -93,7 +93,7 @@ class EventQueueExampleTest {
 
     private int select(EventQueue events, Selector selector) throws IOException {
         // example: select
-        events.waitChannel().register(selector, SelectionKey.OP_READ);
+        events.channel().register(selector, SelectionKey.OP_READ);
         int result = events.read(entry, 0);
         while (result == -FabricErrno.EAGAIN) {
             if (events.tryWait() == 0) {
@@ -134,7 +134,7 @@ class EventQueueExampleTest {
             assertEquals(1, select(events, selector));
             assertEquals("stop", entry.fid());
             join(writer);
-            events.waitChannel().close();
+            events.channel().close();
         }
     }
 

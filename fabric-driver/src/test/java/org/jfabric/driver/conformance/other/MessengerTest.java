@@ -1,10 +1,13 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Destination;
 import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
@@ -13,6 +16,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -47,13 +51,13 @@ class MessengerTest {
     @Test
     void shouldOpenWithItsDefaultsAndExchangeBothKindsOfMessages() {
         try (Messenger self = fabric.messenger().open()) {
-            long peer = self.peer(self.address());
+            Destination peer = self.peer(self.address());
             assertEquals(64 << 10, self.memory().lengthBytes());
             self.memory().buffer().putLong(0, 42);
-            assertEquals(0, self.endpoint().trecv(self.memory().address(64), 8, FabricAddress.ADDR_UNSPEC, 1, 0, 1));
-            assertEquals(0, self.endpoint().recv(self.memory().address(128), 8, FabricAddress.ADDR_UNSPEC, 2));
-            assertEquals(0, self.endpoint().tsend(self.memory().address(), 8, peer, 1, 3));
-            assertEquals(0, self.endpoint().send(self.memory().address(), 8, peer, 4));
+            assertEquals(0, self.endpoint().trecv(self.memory().slice(64, 8), 1, 0, 1));
+            assertEquals(0, self.endpoint().recv(self.memory().slice(128, 8), 2));
+            assertEquals(0, self.endpoint().tsend(self.memory().slice(0, 8), peer, 1, 3));
+            assertEquals(0, self.endpoint().send(self.memory().slice(0, 8), peer, 4));
             long[] contexts = {0};
             self.await(4, TIMEOUT_NS, entry -> contexts[0] += 1L << entry.opContext());
             assertEquals(0b11110, contexts[0]);
@@ -96,9 +100,33 @@ class MessengerTest {
     }
 
     @Test
+    void shouldSendFromMemoryOfAnyKindWithoutAnEntry() {
+        try (Messenger self = fabric.messenger().open()) {
+            Destination peer = self.peer(self.address());
+            assertEquals(self.address(), peer.toString());
+            assertSame(self.memory().buffer(), self.memory().buffer());
+            UnsafeBuffer any = new UnsafeBuffer(new byte[2048]);
+            any.putLong(8, 43);
+            assertEquals(-FabricErrno.EINVAL, self.send(null, any, 8, 8, 7));
+            assertEquals(-FabricErrno.EINVAL, self.send(peer, any, 0, 2048, 7));
+            assertEquals(0, self.endpoint().trecv(self.memory().slice(64, 8), 7, 0, 1));
+            assertEquals(0, self.send(peer, any, 8, 8, 7));
+            any.putLong(8, 0);
+            long[] contexts = {0};
+            Deadline deadline = Deadline.usual();
+            while (self.poll(entry -> contexts[0] += entry.opContext(), 4) <= 0) {
+                deadline.check("the only entry", self::toString);
+            }
+            assertEquals(1, contexts[0]);
+            assertEquals(43, self.memory().buffer().getLong(64));
+            assertEquals(-FabricErrno.EAGAIN, self.poll(entry -> { }, 4));
+        }
+    }
+
+    @Test
     void shouldSayHowManyEntriesCameInTime() {
         try (Messenger self = fabric.messenger().open()) {
-            long peer = self.peer(self.address());
+            long peer = self.peer(self.address()).number();
             assertEquals(0, self.endpoint().trecv(self.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
             assertEquals(0, self.endpoint().tsend(self.memory().address(64), 64, peer, 7, 2));
             self.await(2, TIMEOUT_NS, entry -> { });

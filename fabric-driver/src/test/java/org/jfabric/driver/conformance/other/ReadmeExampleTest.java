@@ -14,7 +14,6 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.ExamplePage;
-import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.test.TestDirectory;
@@ -37,8 +36,8 @@ class ReadmeExampleTest {
         try (FabricDriver driver = embed(directory); Fabric fabric = driver.fabric();
              Messenger self = fabric.messenger().open()) {
             self.memory().buffer().putStringUtf8(0, "hello, fabric");
-            self.endpoint().trecv(self.memory().address(2048), 1024, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
-            self.endpoint().tsend(self.memory().address(), 64, self.peer(self.address()), 7, 2);
+            self.endpoint().trecv(self.memory().slice(2048, 1024), 7, 0, 1);
+            self.endpoint().tsend(self.memory().slice(0, 64), self.peer(self.address()), 7, 2);
             self.await(2, 1_000_000_000L, entry -> System.out.println("context " + entry.opContext()));
         }
     }
@@ -53,7 +52,7 @@ class ReadmeExampleTest {
     static String desk(Path base) {
         try (FabricDriver driver = embed(base.resolve("desk")); Fabric fabric = driver.fabric();
              Messenger orders = fabric.messenger().name("orders").open()) {
-            orders.endpoint().trecv(orders.memory().address(), 64, FabricAddress.ADDR_UNSPEC, 7, 0, 1);
+            orders.endpoint().trecv(orders.memory().slice(0, 64), 7, 0, 1);
             orders.await(1, entry -> { });
             return orders.memory().buffer().getStringUtf8(0);
         }
@@ -63,7 +62,7 @@ class ReadmeExampleTest {
         try (FabricDriver driver = embed(base.resolve("quotes")); Fabric fabric = driver.fabric();
              Messenger feed = fabric.messenger().open()) {
             int length = feed.memory().buffer().putStringUtf8(0, "EURUSD 1.0834");
-            feed.endpoint().tsend(feed.memory().address(), length, feed.peer("jfabric://desk/orders"), 7, 2);
+            feed.endpoint().tsend(feed.memory().slice(0, length), feed.peer("jfabric://desk/orders"), 7, 2);
             feed.await(1, 1_000_000_000L, entry -> { });
         }
     }

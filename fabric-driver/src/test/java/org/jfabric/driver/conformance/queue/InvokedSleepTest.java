@@ -292,7 +292,7 @@ class InvokedSleepTest {
     private static EventEntry next(EventQueue events, EventType wanted) throws Exception {
         EventEntry entry = new EventEntry();
         try (Selector selector = Selector.open()) {
-            SelectionKey key = events.waitChannel().register(selector, SelectionKey.OP_READ);
+            SelectionKey key = events.channel().register(selector, SelectionKey.OP_READ);
             long deadlineNs = System.nanoTime() + Deadline.ns(20);
             for (;;) {
                 assertTrue(System.nanoTime() < deadlineNs, () -> "no " + wanted + " at " + key);

@@ -122,7 +122,7 @@ class SocketClassTest {
 
     private static void send(Messenger from, Messenger to) {
         to.endpoint().recv(to.memory().address(), LENGTH, FabricAddress.ADDR_UNSPEC, 1);
-        long peer = from.peer(to.address());
+        long peer = from.peer(to.address()).number();
         to.peer(from.address());
         assertEquals(0, from.endpoint().send(from.memory().address(), LENGTH, peer, 2));
         from.await(1, completion -> { });
