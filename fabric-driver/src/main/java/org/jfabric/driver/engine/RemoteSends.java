@@ -250,8 +250,8 @@ final class RemoteSends {
      */
     private boolean beginShort(Peer peer, TransmitOperation operation) {
         RemoteChannel channel = peer.remoteMemory();
-        if ((operation.flags & NOT_SHORT) != 0 || channel == null || operation.length > channel.pieceLimitBytes()
-            || peer.remote().peerReports()) {
+        if ((operation.flags & NOT_SHORT) != 0 || channel == null || !channel.hasShortWrites()
+            || operation.length > channel.pieceLimitBytes() || peer.remote().peerReports()) {
             return false;
         }
         operation.isInHand = true;

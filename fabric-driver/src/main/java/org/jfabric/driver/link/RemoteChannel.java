@@ -71,8 +71,14 @@ public abstract class RemoteChannel {
      */
     public abstract int write(TransmitOperation operation, long length, int grant);
 
+    /** Whether {@link #writeShort} can succeed: without it no grant is made up for a call in vain. */
+    public boolean hasShortWrites() {
+        return false;
+    }
+
     /**
-     * Sends a whole write without data, which the peer answers by a count of such writes, or by an errno.
+     * Sends a whole write without data, which the peer answers by a count of such writes, or by an errno. Called with
+     * {@link #hasShortWrites()} only.
      *
      * @param operation with remote address, key and length, at most {@link #pieceLimitBytes()}; the bytes are taken
      *                  when the call returns.

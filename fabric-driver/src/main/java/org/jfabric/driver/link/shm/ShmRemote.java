@@ -115,11 +115,13 @@ final class ShmRemote extends RemoteChannel {
     }
 
     @Override
-    public int writeShort(TransmitOperation operation, int grant) {
+    public boolean hasShortWrites() {
         // the answer is a short record too
-        if (!channel.hasShortNumbers()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
+        return channel.hasShortNumbers();
+    }
+
+    @Override
+    public int writeShort(TransmitOperation operation, int grant) {
         int recordLength = SHORT_WRITE_HEADER + (int) operation.length;
         int offset = channel.claimShort(recordLength, grant);
         if (offset < 0) {
