@@ -1,6 +1,6 @@
 package org.jfabric;
 
-import org.jfabric.client.AtomicAccess;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.Codes;
@@ -231,21 +231,20 @@ public final class AtomicRequest {
     }
 
     /** Copies the arguments; false if a list of pieces has not the length of all elements. */
-    boolean fill(AtomicAccess access, boolean fetches, boolean compares) {
+    boolean fill(WorkRequest work, boolean fetches, boolean compares) {
         long length = count * datatype.sizeBytes();
         boolean hasOperands = operation != AtomicOperation.ATOMIC_READ;
-        access.datatype = datatype.code();
-        access.operation = operation.code();
-        access.count = count;
-        access.destAddr = destAddr;
-        access.remoteAddr = remoteAddr;
-        access.key = key;
-        access.context = opContext;
-        access.injected = 0;
-        access.operandPieces = hasOperands ? operands.fill(access.operands, length) : 0;
-        access.resultPieces = fetches ? results.fill(access.results, length) : 0;
-        access.comparePieces = compares ? this.compares.fill(access.compares, length) : 0;
-        return (access.operandPieces | access.resultPieces | access.comparePieces) >= 0;
+        work.datatype = datatype.code();
+        work.operation = operation.code();
+        work.elements = count;
+        work.address = destAddr;
+        work.remoteAddr = remoteAddr;
+        work.key = key;
+        work.context = opContext;
+        work.count = hasOperands ? operands.fill(work.pieces, length) : 0;
+        work.resultPieces = fetches ? results.fill(work.results, length) : 0;
+        work.comparePieces = compares ? this.compares.fill(work.compares, length) : 0;
+        return (work.count | work.resultPieces | work.comparePieces) >= 0;
     }
 
     /** One of the three places of local memory. */

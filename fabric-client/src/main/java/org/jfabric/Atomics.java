@@ -1,7 +1,6 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
-import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
@@ -46,7 +45,6 @@ public final class Atomics {
     private final long offered;
     /** A card executes the operations, not the peer's driver. */
     private final boolean isOfCard;
-    private final AtomicAccess access = new AtomicAccess();
     private final AtomicRequest request = new AtomicRequest();
 
     Atomics(Endpoint endpoint, long caps, boolean isOfCard) {
@@ -83,8 +81,9 @@ public final class Atomics {
         try {
             request.clear().operation(operation, datatype, count).operands(buf).destAddr(destAddr)
                 .remote(remoteAddr, key).opContext(opContext);
-            int refusal = prepare(access, request, AtomicForm.BASE, endpoint.sendFlags() & BASE_CALL);
-            return refusal != 0 ? refusal : transfers.atomic(access);
+            WorkRequest work = transfers.transmit(WorkRequest.ATOMIC);
+            int refusal = prepare(work, request, AtomicForm.BASE, endpoint.sendFlags() & BASE_CALL);
+            return refusal != 0 ? refusal : transfers.post(work);
         } finally {
             transfers.exit();
         }
@@ -98,7 +97,7 @@ public final class Atomics {
      * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null, {@code -FI_EBADFLAGS} for other flags.
      */
     public int atomicmsg(AtomicRequest atomicRequest) {
-        return postMsg(atomicRequest, AtomicForm.BASE, BASE_CALL);
+        return postMsg(atomicRequest, AtomicForm.BASE);
     }
 
     /**
@@ -130,9 +129,10 @@ public final class Atomics {
         try {
             request.clear().operation(operation, datatype, count).destAddr(destAddr).remote(remoteAddr, key)
                 .opContext(endpoint.context());
-            int refusal = prepare(access, request, AtomicForm.BASE, Flags.INJECT);
+            WorkRequest work = transfers.transmit(WorkRequest.ATOMIC);
+            int refusal = prepare(work, request, AtomicForm.BASE, Flags.INJECT);
             return refusal != 0 ? refusal
-                : transfers.injectAtomic(access, source, offset, count * datatype.sizeBytes());
+                : transfers.inject(work, source, offset, count * datatype.sizeBytes());
         } finally {
             transfers.exit();
         }
@@ -145,7 +145,7 @@ public final class Atomics {
      * @return as {@link #atomicmsg}.
      */
     public int fetchAtomicmsg(AtomicRequest atomicRequest) {
-        return postMsg(atomicRequest, AtomicForm.FETCH, FETCH_CALL);
+        return postMsg(atomicRequest, AtomicForm.FETCH);
     }
 
     /**
@@ -155,7 +155,7 @@ public final class Atomics {
      * @return as {@link #atomicmsg}.
      */
     public int compareAtomicmsg(AtomicRequest atomicRequest) {
-        return postMsg(atomicRequest, AtomicForm.COMPARE, FETCH_CALL);
+        return postMsg(atomicRequest, AtomicForm.COMPARE);
     }
 
     /**
@@ -208,56 +208,37 @@ public final class Atomics {
         return isOfCard ? 1 : AtomicForm.MAX_BYTES / datatype.sizeBytes();
     }
 
-    private int postMsg(AtomicRequest atomicRequest, int form, long callFlags) {
-        if (atomicRequest == null) {
-            return -FabricErrno.EINVAL;
-        }
-        if (atomicRequest.isTriggered()) {
-            return endpoint.triggers() == null ? endpoint.accesses() == null ? refused() : -FabricErrno.EBADFLAGS
-                : defer(atomicRequest, form, atomicRequest.trigger(), null);
-        }
-        if ((atomicRequest.flags() & ~callFlags) != 0) {
-            return endpoint.accesses() == null ? refused() : -FabricErrno.EBADFLAGS;
-        }
-        Submission transfers = endpoint.accesses();
-        if (transfers == null) {
-            return refused();
-        }
-        transfers.enter();
-        try {
-            int refusal = prepare(access, atomicRequest, form, atomicRequest.flags() | endpoint.alwaysForSends());
-            return refusal != 0 ? refusal : transfers.atomic(access);
-        } finally {
-            transfers.exit();
-        }
+    private int postMsg(AtomicRequest atomicRequest, int form) {
+        return atomicRequest == null ? -FabricErrno.EINVAL : post(atomicRequest, form, atomicRequest.trigger(), null);
     }
 
-    /** Posts an operation that a counter starts; work is null for a triggered one. */
-    int defer(AtomicRequest posted, int form, TriggeredContext trigger, DeferredWork work) {
+    /** Posts an operation; work is null unless it is deferred, and the condition unless a counter starts it. */
+    int post(AtomicRequest posted, int form, TriggeredContext trigger, DeferredWork work) {
         Submission transfers = endpoint.accesses();
         if (transfers == null) {
             return refused();
         }
+        boolean isTriggered = work != null || posted.isTriggered();
         long flags = EndpointTriggers.flags(posted.flags(), work);
-        if ((flags & ~(form == AtomicForm.BASE ? BASE_CALL : FETCH_CALL)) != 0) {
+        if ((flags & ~(form == AtomicForm.BASE ? BASE_CALL : FETCH_CALL)) != 0
+            || isTriggered && endpoint.triggers() == null) {
             return -FabricErrno.EBADFLAGS;
         }
         transfers.enter();
         try {
-            WorkRequest filled = endpoint.triggers().transmit(WorkRequest.ATOMIC, trigger, work);
-            if (filled == null) {
+            WorkRequest filled = transfers.transmit(WorkRequest.ATOMIC);
+            if (isTriggered && !endpoint.triggers().fill(filled, trigger, work)) {
                 return -FabricErrno.EINVAL;
             }
-            int refusal = prepare(
-                filled.atomic, posted, form, flags | (work == null ? endpoint.alwaysForSends() : 0));
-            return refusal != 0 ? refusal : transfers.defer(filled);
+            int refusal = prepare(filled, posted, form, flags | (work == null ? endpoint.alwaysForSends() : 0));
+            return refusal != 0 ? refusal : transfers.post(filled);
         } finally {
             transfers.exit();
         }
     }
 
     /** Fills the arguments, under the lock of the transmit queue; returns 0 or why it cannot be posted. */
-    private int prepare(AtomicAccess filled, AtomicRequest posted, int form, long flags) {
+    private int prepare(WorkRequest filled, AtomicRequest posted, int form, long flags) {
         long direction = form == AtomicForm.BASE ? Flags.WRITE : Flags.READ;
         if ((offered & direction) == 0 || !exists(form, posted.datatype(), posted.operation())) {
             return refused();

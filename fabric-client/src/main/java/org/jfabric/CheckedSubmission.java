@@ -23,17 +23,10 @@ final class CheckedSubmission extends ModeSubmission {
 
     CheckedSubmission(
         Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
-        long injectContext) {
-        super(info, port, bindings, memory, maxMsgSize, injectSize, injectContext);
+        long endpointContext) {
+        super(info, port, bindings, memory, maxMsgSize, injectSize, endpointContext);
         needsSource = needsSource(info);
         needsMpiTags = needsMpiTags(info);
-    }
-
-    @Override
-    int receiveTaggedBuffer(
-        long flags, long buf, long len, long minFree, long srcAddr, long tag, long ignore, long context) {
-        return isReceiveRefused(flags, srcAddr, tag, ignore) ? -FabricErrno.EINVAL
-            : super.receiveTaggedBuffer(flags, buf, len, minFree, srcAddr, tag, ignore, context);
     }
 
     /** Whether an endpoint needs these checks. */
@@ -54,11 +47,6 @@ final class CheckedSubmission extends ModeSubmission {
     int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         return isTagRefused(flags, tag) ? -FabricErrno.EINVAL
             : super.send(flags, buf, len, destAddr, tag, data, context);
-    }
-
-    @Override
-    int send(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
-        return isTagRefused(flags, tag) ? -FabricErrno.EINVAL : super.send(flags, iov, destAddr, tag, data, context);
     }
 
     @Override
@@ -84,19 +72,13 @@ final class CheckedSubmission extends ModeSubmission {
     }
 
     @Override
-    int receive(long flags, IoVec iov, long srcAddr, long tag, long ignore, long context) {
-        return isReceiveRefused(flags, srcAddr, tag, ignore) ? -FabricErrno.EINVAL
-            : super.receive(flags, iov, srcAddr, tag, ignore, context);
-    }
-
-    @Override
-    int defer(WorkRequest work) {
+    int post(WorkRequest work) {
         boolean isRefused = switch (work.kind) {
             case WorkRequest.RECEIVE -> isReceiveRefused(work.flags, work.address, work.tag, work.ignore);
             case WorkRequest.SEND -> isTagRefused(work.flags, work.tag);
             default -> false;
         };
-        return isRefused ? -FabricErrno.EINVAL : super.defer(work);
+        return isRefused ? -FabricErrno.EINVAL : super.post(work);
     }
 
     private boolean isTagRefused(long flags, long tag) {

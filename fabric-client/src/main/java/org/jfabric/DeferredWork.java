@@ -276,9 +276,9 @@ public final class DeferredWork {
             case RECEIVE -> triggers.receive((ReceiveRequest) request, Flags.MSG, trigger, this);
             case TAGGED_RECEIVE ->
                 triggers.receive((ReceiveRequest) request, Flags.TAGGED, trigger, this);
-            case READ, WRITE -> endpoint.remoteMemory().defer((RemoteRequest) request,
+            case READ, WRITE -> endpoint.remoteMemory().post((RemoteRequest) request,
                 Flags.RMA | (kind == READ ? Flags.READ : Flags.WRITE), trigger, this);
-            default -> endpoint.atomics().defer((AtomicRequest) request,
+            default -> endpoint.atomics().post((AtomicRequest) request,
                 kind == ATOMIC ? AtomicForm.BASE : kind == FETCH_ATOMIC ? AtomicForm.FETCH : AtomicForm.COMPARE,
                 trigger, this);
         };

@@ -13,8 +13,6 @@ import org.jfabric.info.Flags;
  */
 final class EndpointTriggers {
     private final Endpoint endpoint;
-    private final WorkRequest transmit = new WorkRequest();
-    private final WorkRequest receive = new WorkRequest();
 
     EndpointTriggers(Endpoint endpoint) {
         this.endpoint = endpoint;
@@ -32,13 +30,13 @@ final class EndpointTriggers {
         }
         sends.enter();
         try {
-            WorkRequest posted = transmit(WorkRequest.SEND, trigger, work);
-            if (posted == null || !request.fill(posted)) {
+            WorkRequest posted = sends.transmit(WorkRequest.SEND);
+            if (!fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
             posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
             posted.tag = kind == Flags.TAGGED ? posted.tag : 0;
-            return sends.defer(posted);
+            return sends.post(posted);
         } finally {
             sends.exit();
         }
@@ -67,8 +65,8 @@ final class EndpointTriggers {
         }
         receives.enterReceives();
         try {
-            WorkRequest posted = fill(receive, WorkRequest.RECEIVE, trigger, work) ? receive : null;
-            if (posted == null || !request.fill(posted)) {
+            WorkRequest posted = receives.receive();
+            if (!fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
             posted.flags = flags | kind | (work == null ? endpoint.alwaysForRecvs() : 0);
@@ -79,15 +77,10 @@ final class EndpointTriggers {
                 posted.tag = 0;
                 posted.ignore = isMulti ? endpoint.minMultiRecvBytes() : 0;
             }
-            return receives.defer(posted);
+            return receives.post(posted);
         } finally {
             receives.exitReceives();
         }
-    }
-
-    /** The request of the transmit side, with its condition; null if that is not valid. */
-    WorkRequest transmit(int kind, TriggeredContext trigger, DeferredWork work) {
-        return fill(transmit, kind, trigger, work) ? transmit : null;
     }
 
     /** Flags of the operation: those of the call without the one that says that it is triggered. */
@@ -95,11 +88,12 @@ final class EndpointTriggers {
         return work == null ? requested & ~Flags.TRIGGER : requested;
     }
 
-    private boolean fill(WorkRequest posted, int kind, TriggeredContext trigger, DeferredWork work) {
+    /** Sets when an operation starts; false if that is not valid. */
+    boolean fill(WorkRequest posted, TriggeredContext trigger, DeferredWork work) {
         if (trigger == null || !trigger.isValid(endpoint.domain())) {
             return false;
         }
-        posted.kind = kind;
+        posted.isTriggered = true;
         posted.counterId = trigger.counter().id();
         posted.threshold = trigger.threshold();
         posted.workId = work == null ? 0 : work.id();

@@ -3,7 +3,7 @@ package org.jfabric;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
  * Pieces of registered memory that one message is gathered from or scattered over, in order (struct iovec).
@@ -24,7 +24,7 @@ public final class IoVec {
 
     /** Room for as many pieces as every link of this version takes. */
     public IoVec() {
-        this(VectorRequestDescriptor.MAX_PIECES);
+        this(WorkRequestDescriptor.MAX_PIECES);
     }
 
     /**
@@ -126,17 +126,6 @@ public final class IoVec {
         return pieces;
     }
 
-    /** Copies a valid vector without the first bytes of its first piece; false if that is shorter. */
-    boolean copyBehind(IoVec other, long prefixBytes) {
-        if (other.count == 0 || other.pieces[1] < prefixBytes) {
-            return false;
-        }
-        count = fill(pieces, other, 0, 0);
-        pieces[0] += prefixBytes;
-        pieces[1] -= prefixBytes;
-        return true;
-    }
-
     /** Address of the first piece. */
     long firstAddress() {
         return count == 0 ? 0 : pieces[0];
@@ -161,12 +150,12 @@ public final class IoVec {
 
     /** Whether a call may take it: not too many pieces, none without address or with a negative length. */
     boolean isValid() {
-        if (count > VectorRequestDescriptor.MAX_PIECES) {
+        if (count > WorkRequestDescriptor.MAX_PIECES) {
             return false;
         }
         for (int i = 0; i < count; i++) {
             long length = pieces[2 * i + 1];
-            if (length < 0 || length > Long.MAX_VALUE / VectorRequestDescriptor.MAX_PIECES
+            if (length < 0 || length > Long.MAX_VALUE / WorkRequestDescriptor.MAX_PIECES
                 || length != 0 && pieces[2 * i] == 0) {
                 return false;
             }

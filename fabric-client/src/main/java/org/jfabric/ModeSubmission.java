@@ -1,7 +1,6 @@
 package org.jfabric;
 
 import org.agrona.DirectBuffer;
-import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.PeekFlags;
@@ -31,14 +30,11 @@ class ModeSubmission extends Submission {
     private final boolean claimsByNumber;
     /** The context of the endpoint. */
     private final long endpointContext;
-    /** Pieces without the prefix; used while a direction is entered. */
-    private final IoVec sendPieces = new IoVec();
-    private final IoVec receivePieces = new IoVec();
 
     ModeSubmission(
         Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
         long endpointContext) {
-        super(info, port, bindings, memory, maxMsgSize, injectSize, endpointContext);
+        super(info, port, bindings, memory, maxMsgSize, injectSize);
         this.prefixBytes = PrefixMode.bytes(info);
         this.sendContextBytes = contextBytes(info.mode(), info.txAttr().mode());
         this.receiveContextBytes = contextBytes(info.mode(), info.rxAttr().mode());
@@ -65,23 +61,6 @@ class ModeSubmission extends Submission {
     }
 
     @Override
-    int send(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
-        if (iov == null || !iov.isValid() || !isValid(sendContextBytes, flags, context)) {
-            return -FabricErrno.EINVAL;
-        }
-        if (iov.count() <= 1) {
-            return send(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, context);
-        }
-        enter();
-        try {
-            return !sendPieces.copyBehind(iov, prefixBytes) ? -FabricErrno.EINVAL
-                : super.send(flags, sendPieces, destAddr, tag, data, carried(sendContextBytes, flags, context));
-        } finally {
-            exit();
-        }
-    }
-
-    @Override
     int inject(
         long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data, long context) {
         int prefix = (int) prefixBytes;
@@ -101,49 +80,28 @@ class ModeSubmission extends Submission {
     }
 
     @Override
-    int access(
-        long flags, long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
-        return !isValid(sendContextBytes, flags, opContext) ? -FabricErrno.EINVAL
-            : super.access(flags, buf, len, destAddr, remoteAddr, key, data,
-                carried(sendContextBytes, flags, opContext));
-    }
-
-    @Override
-    int access(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
-        return !isValid(sendContextBytes, flags, opContext) ? -FabricErrno.EINVAL
-            : super.access(flags, iov, destAddr, remoteAddr, key, data,
-                carried(sendContextBytes, flags, opContext));
-    }
-
-    @Override
-    int atomic(AtomicAccess access) {
-        if (!isValid(sendContextBytes, access.flags, access.context)) {
-            return -FabricErrno.EINVAL;
-        }
-        access.context = carried(sendContextBytes, access.flags, access.context);
-        return super.atomic(access);
-    }
-
-    @Override
-    int defer(WorkRequest work) {
+    int post(WorkRequest work) {
         boolean isReceive = work.kind == WorkRequest.RECEIVE;
-        if (!isValid(isReceive ? receiveContextBytes : sendContextBytes, work.opFlags(), work.opContext())) {
+        int contextBytes = isReceive ? receiveContextBytes : sendContextBytes;
+        if (isReceive && (work.flags & PeekFlags.ANY) != 0) {
+            if (!isValidOfPeek(work.flags, work.context)) {
+                return -FabricErrno.EINVAL;
+            }
+        } else if (isValid(contextBytes, work.flags, work.context)) {
+            work.context = carried(contextBytes, work.flags, work.context);
+        } else {
             return -FabricErrno.EINVAL;
         }
-        work.context = carried(
-            isReceive ? receiveContextBytes : sendContextBytes, work.opFlags(), work.opContext());
-        work.atomic.context = work.context;
         if (prefixBytes != 0 && (isReceive || work.kind == WorkRequest.SEND)) {
             if (work.count == 0 || work.pieces[1] < prefixBytes) {
                 return -FabricErrno.EINVAL;
             }
             if ((work.flags & Flags.MULTI_RECV) == 0) {
-                // the pieces are those of the endpoint, which fills them anew for the next operation
                 work.pieces[0] += prefixBytes;
                 work.pieces[1] -= prefixBytes;
             }
         }
-        return super.defer(work);
+        return super.post(work);
     }
 
     @Override
@@ -164,35 +122,6 @@ class ModeSubmission extends Submission {
         }
         return super.receive(flags, buf + prefixBytes, len - prefixBytes, srcAddr, tag, ignore,
             isPeek ? context : carried(receiveContextBytes, flags, context));
-    }
-
-    @Override
-    int receive(long flags, IoVec iov, long srcAddr, long tag, long ignore, long context) {
-        if (iov == null || !iov.isValid()) {
-            return -FabricErrno.EINVAL;
-        }
-        if (iov.count() <= 1) {
-            return receive(flags, iov.firstAddress(), iov.lengthBytes(), srcAddr, tag, ignore, context);
-        }
-        boolean isPeek = (flags & PeekFlags.ANY) != 0;
-        if (!(isPeek ? isValidOfPeek(flags, context) : isValid(receiveContextBytes, flags, context))) {
-            return -FabricErrno.EINVAL;
-        }
-        enterReceives();
-        try {
-            return !receivePieces.copyBehind(iov, prefixBytes) ? -FabricErrno.EINVAL
-                : super.receive(flags, receivePieces, srcAddr, tag, ignore,
-                    isPeek ? context : carried(receiveContextBytes, flags, context));
-        } finally {
-            exitReceives();
-        }
-    }
-
-    @Override
-    int receiveTaggedBuffer(
-        long flags, long buf, long len, long minFree, long srcAddr, long tag, long ignore, long context) {
-        return len < prefixBytes || !isValid(receiveContextBytes, flags, context) ? -FabricErrno.EINVAL
-            : super.receiveTaggedBuffer(flags, buf, len, minFree, srcAddr, tag, ignore, context);
     }
 
     /** Every peek has an entry, so its context matters; a claim of a buffered message brings a number instead. */

@@ -95,7 +95,7 @@ public final class RemoteMemory {
      * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null, {@code -FI_EBADFLAGS} for other flags.
      */
     public int readmsg(RemoteRequest request) {
-        return postMsg(request, READ, READ_CALL);
+        return postMsg(request, READ);
     }
 
     /**
@@ -157,7 +157,7 @@ public final class RemoteMemory {
      * @return as {@link #readmsg}.
      */
     public int writemsg(RemoteRequest request) {
-        return postMsg(request, WRITE, writeCall);
+        return postMsg(request, WRITE);
     }
 
     /**
@@ -193,52 +193,76 @@ public final class RemoteMemory {
         return inject(Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, remoteAddr, key, data);
     }
 
-    int post(
+    private int post(
         long flags, long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
         Submission accesses = accesses(flags);
-        return accesses == null ? refused()
-            : accesses.access(flags, buf, len, destAddr, remoteAddr, key, data, opContext);
+        if (accesses == null) {
+            return refused();
+        }
+        accesses.enter();
+        try {
+            WorkRequest work = accesses.transmit(WorkRequest.ACCESS);
+            work.piece(buf, len);
+            fill(work, flags, destAddr, remoteAddr, key, data, opContext);
+            return accesses.post(work);
+        } finally {
+            accesses.exit();
+        }
     }
 
-    int post(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
+    private int post(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
         Submission accesses = accesses(flags);
-        return accesses == null ? refused()
-            : accesses.access(flags, iov, destAddr, remoteAddr, key, data, opContext);
-    }
-
-    private int postMsg(RemoteRequest request, long kind, long callFlags) {
-        if (request == null) {
+        if (accesses == null) {
+            return refused();
+        }
+        if (iov == null || !iov.isValid()) {
             return -FabricErrno.EINVAL;
         }
-        if (request.isTriggered()) {
-            return endpoint.triggers() == null ? accesses(kind) == null ? refused() : -FabricErrno.EBADFLAGS
-                : defer(request, kind, request.trigger(), null);
+        accesses.enter();
+        try {
+            WorkRequest work = accesses.transmit(WorkRequest.ACCESS);
+            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            fill(work, flags, destAddr, remoteAddr, key, data, opContext);
+            return accesses.post(work);
+        } finally {
+            accesses.exit();
         }
-        long flags = request.flags();
-        if ((flags & ~callFlags) != 0) {
-            return accesses(kind) == null ? refused() : -FabricErrno.EBADFLAGS;
-        }
-        return request.post(this, flags | endpoint.alwaysForSends() | kind);
     }
 
-    /** Posts an access that a counter starts; work is null for a triggered one. */
-    int defer(RemoteRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
+    private static void fill(
+        WorkRequest work, long flags, long destAddr, long remoteAddr, long key, long data, long opContext) {
+        work.flags = flags;
+        work.address = destAddr;
+        work.remoteAddr = remoteAddr;
+        work.key = key;
+        work.data = data;
+        work.context = opContext;
+    }
+
+    private int postMsg(RemoteRequest request, long kind) {
+        return request == null ? -FabricErrno.EINVAL : post(request, kind, request.trigger(), null);
+    }
+
+    /** Posts an access; work is null unless it is deferred, and the condition unless a counter starts it. */
+    int post(RemoteRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
         Submission accesses = accesses(kind);
         if (accesses == null) {
             return refused();
         }
+        boolean isTriggered = work != null || request.isTriggered();
         long flags = EndpointTriggers.flags(request.flags(), work);
-        if ((flags & ~(kind == READ ? READ_CALL : WRITE_CALL)) != 0) {
+        long callFlags = kind == READ ? READ_CALL : isTriggered ? WRITE_CALL : writeCall;
+        if ((flags & ~callFlags) != 0 || isTriggered && endpoint.triggers() == null) {
             return -FabricErrno.EBADFLAGS;
         }
         accesses.enter();
         try {
-            WorkRequest posted = endpoint.triggers().transmit(WorkRequest.ACCESS, trigger, work);
-            if (posted == null || !request.fill(posted)) {
+            WorkRequest posted = accesses.transmit(WorkRequest.ACCESS);
+            if (isTriggered && !endpoint.triggers().fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
             posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
-            return accesses.defer(posted);
+            return accesses.post(posted);
         } finally {
             accesses.exit();
         }
@@ -247,8 +271,17 @@ public final class RemoteMemory {
     private int inject(
         long flags, DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
         Submission accesses = accesses(WRITE);
-        return accesses == null ? refused() : accesses.injectAccess(
-            flags | WRITE | Flags.INJECT, source, offset, len, destAddr, remoteAddr, key, data);
+        if (accesses == null) {
+            return refused();
+        }
+        accesses.enter();
+        try {
+            WorkRequest work = accesses.transmit(WorkRequest.ACCESS);
+            fill(work, flags | WRITE | Flags.INJECT, destAddr, remoteAddr, key, data, endpoint.context());
+            return accesses.inject(work, source, offset, len);
+        } finally {
+            accesses.exit();
+        }
     }
 
     /** Flags of a call without flags of its own: the endpoint's defaults, as far as they apply. */

@@ -167,7 +167,7 @@ public final class RemoteRequest {
         return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
     }
 
-    /** Fills a request that a counter starts; false if the pieces are not valid. */
+    /** Fills the record; false if the pieces are not valid. */
     boolean fill(WorkRequest work) {
         work.count = IoVec.fill(work.pieces, iov, buf, len);
         work.address = destAddr;
@@ -180,10 +180,5 @@ public final class RemoteRequest {
 
     long flags() {
         return flags | dataFlag | triggerFlag;
-    }
-
-    int post(RemoteMemory memory, long postedFlags) {
-        return iov != null ? memory.post(postedFlags, iov, destAddr, remoteAddr, key, data, opContext)
-            : memory.post(postedFlags, buf, len, destAddr, remoteAddr, key, data, opContext);
     }
 }

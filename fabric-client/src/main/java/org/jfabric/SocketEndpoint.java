@@ -20,7 +20,7 @@ import org.jfabric.info.FidClass;
 import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
 import org.jfabric.info.WaitObject;
-import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
  * An endpoint that behaves like a non-blocking socket: a byte stream ({@link EndpointType#SOCK_STREAM}) or datagrams
@@ -58,8 +58,8 @@ public final class SocketEndpoint implements Fid {
     private final boolean isStream;
     private final Request request;
     private final List<Request> requests = new ArrayList<>();
-    private final SocketMessage tx = new SocketMessage(VectorRequestDescriptor.MAX_PIECES);
-    private final SocketMessage rx = new SocketMessage(VectorRequestDescriptor.MAX_PIECES);
+    private final SocketMessage tx = new SocketMessage(WorkRequestDescriptor.MAX_PIECES);
+    private final SocketMessage rx = new SocketMessage(WorkRequestDescriptor.MAX_PIECES);
     private final Long2ObjectHashMap<Destination> destinations = new Long2ObjectHashMap<>();
     private Destination destination;
     private EventQueue eventQueue;

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.UseLock;
@@ -40,15 +39,13 @@ class Submission {
     private final int injectSize;
     /** Whether sends name their destination; a connected endpoint ignores it. */
     private final boolean needsDest;
-    /** In error entries of injected writes. */
-    private final long injectContext;
     /** Bytes copied here are taken before the call returns. */
     private final MemorySegment scratch;
     private final long scratchAddress;
-    private final long[] onePiece = new long[2];
     private final long[] oneCell = new long[1];
-    /** A buffer and its minimum of free space, see {@link #receiveTaggedBuffer}. */
-    private final long[] taggedBuffer = new long[4];
+    /** The records of operations that are no calls of the port, one for each direction. */
+    private final WorkRequest transmitWork = new WorkRequest();
+    private final WorkRequest receiveWork = new WorkRequest();
     /** Why no send is posted now, a positive errno: closed, or a claim is open; 0 otherwise. */
     private int sendRefusal;
     /** Why no receive is posted now, a positive errno: closed; 0 otherwise. */
@@ -57,8 +54,7 @@ class Submission {
     private long claimedAddress;
 
     Submission(
-        Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize,
-        long injectContext) {
+        Info info, EndpointPort port, EndpointBindings bindings, LocalMemory memory, long maxMsgSize, int injectSize) {
         this.port = port;
         this.sends = info.transmits() ? bindings.txCq().credits() : null;
         this.receives = bindings.receiveCredits();
@@ -68,7 +64,6 @@ class Submission {
         this.maxMsgSize = maxMsgSize;
         this.injectSize = injectSize;
         this.needsDest = !info.connects();
-        this.injectContext = injectContext;
         this.scratch = Arena.ofAuto().allocate(sends == null ? 1 : Math.max(1, injectSize), Long.BYTES);
         this.scratchAddress = scratch.address();
     }
@@ -89,7 +84,7 @@ class Submission {
         }
         return ModeSubmission.isNeeded(info)
             ? new ModeSubmission(info, port, bindings, memory, maxMsgSize, injectSize, context)
-            : new Submission(info, port, bindings, memory, maxMsgSize, injectSize, context);
+            : new Submission(info, port, bindings, memory, maxMsgSize, injectSize);
     }
 
     int send(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
@@ -141,17 +136,12 @@ class Submission {
         if (iov.count() <= 1) {
             return send(flags, iov.firstAddress(), iov.lengthBytes(), destAddr, tag, data, context);
         }
-        if ((flags & Flags.INJECT) != 0) {
-            return sendCopied(flags, iov, destAddr, tag, data, context);
-        }
-        if (iov.lengthBytes() > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
-            return -FabricErrno.EINVAL;
-        }
         sends.enter();
         try {
-            int refusal = refusedSend();
-            return refusal != 0 ? refusal
-                : sent(port.sendVector(flags, iov.pieces(), iov.count(), destAddr, tag, data, context));
+            WorkRequest work = transmit(WorkRequest.SEND);
+            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            work.data = data;
+            return post(work, flags, destAddr, tag, 0, context);
         } finally {
             sends.exit();
         }
@@ -161,92 +151,96 @@ class Submission {
     private int sendCopied(long flags, long buf, long len, long destAddr, long tag, long data, long context) {
         sends.enter();
         try {
-            onePiece[0] = buf;
-            onePiece[1] = len;
-            return sendGathered(flags, onePiece, 1, len, destAddr, tag, data, context);
+            WorkRequest work = transmit(WorkRequest.SEND);
+            work.piece(buf, len);
+            work.data = data;
+            fill(work, flags, destAddr, tag, 0, context);
+            return postTransfer(work);
         } finally {
             sends.exit();
         }
     }
 
-    /** Posts a send of several pieces of registered memory whose bytes are taken before the return. */
-    private int sendCopied(long flags, IoVec iov, long destAddr, long tag, long data, long context) {
-        sends.enter();
-        try {
-            return sendGathered(flags, iov.pieces(), iov.count(), iov.lengthBytes(), destAddr, tag, data, context);
-        } finally {
-            sends.exit();
-        }
+    /** The record of an operation of the transmit side, to be filled and posted after {@link #enter()}. */
+    WorkRequest transmit(int kind) {
+        return transmitWork.begin(kind);
     }
 
-    private int sendGathered(
-        long flags, long[] pieces, int count, long len, long destAddr, long tag, long data, long context) {
+    /** The record of a receive, to be filled and posted after {@link #enterReceives()}. */
+    WorkRequest receive() {
+        return receiveWork.begin(WorkRequest.RECEIVE);
+    }
+
+    private int post(WorkRequest work, long flags, long address, long tag, long ignore, long context) {
+        fill(work, flags, address, tag, ignore, context);
+        return post(work);
+    }
+
+    private static void fill(WorkRequest work, long flags, long address, long tag, long ignore, long context) {
+        work.flags = flags;
+        work.address = address;
+        work.tag = tag;
+        work.ignore = ignore;
+        work.context = context;
+    }
+
+    /**
+     * Posts the operation of a record, after {@link #enter()} or {@link #enterReceives()}. One that a counter starts
+     * takes its slot of the completion queue now.
+     */
+    int post(WorkRequest work) {
+        if (work.kind != WorkRequest.RECEIVE) {
+            return postTransfer(work);
+        }
+        int refusal = refusal(receives, receiveRefusal);
+        return refusal != 0 ? refusal : taken(receives, port.post(work));
+    }
+
+    private int postTransfer(WorkRequest work) {
+        long length = work.lengthBytes();
+        boolean isInjected = work.isInjected();
+        if (length < 0 || length > (isInjected ? injectSize : maxMsgSize)
+            || work.address == FabricAddress.ADDR_UNSPEC && needsDest) {
+            return -FabricErrno.EINVAL;
+        }
+        if (isInjected) {
+            if (sendRefusal != 0) {
+                // the bytes of an open claim may be where these would be copied to
+                return -sendRefusal;
+            }
+            if (!memory.gather(work.pieces, work.count, scratchAddress)) {
+                return -FabricErrno.EFAULT;
+            }
+            work.inject(scratchAddress, (int) length);
+        }
+        return submit(work);
+    }
+
+    /** Posts a transfer whose bytes lie in a buffer of the application, after {@link #enter()}. */
+    int inject(WorkRequest work, DirectBuffer source, int offset, int len) {
+        if (len < 0 || len > injectSize || work.address == FabricAddress.ADDR_UNSPEC && needsDest || source == null
+            || offset < 0 || offset > source.capacity() - len) {
+            return -FabricErrno.EINVAL;
+        }
         if (sendRefusal != 0) {
             return -sendRefusal;
         }
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
-            return -FabricErrno.EINVAL;
-        }
-        if (!memory.gather(pieces, count, scratchAddress)) {
-            return -FabricErrno.EFAULT;
-        }
-        int refusal = refusedSend();
-        return refusal != 0 ? refusal
-            : sent(port.inject(flags, scratchAddress, (int) len, destAddr, tag, data, context));
+        Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
+        // only the address was in use: memory whose last user was this call must not go before
+        Reference.reachabilityFence(source);
+        work.inject(scratchAddress, len);
+        return submit(work);
     }
 
-    /** Posts a read or a write of remote memory with local memory in one piece. */
-    int access(
-        long flags, long buf, long len, long destAddr, long remoteAddr, long key, long data, long opContext) {
-        if (len < 0) {
-            return -FabricErrno.EINVAL;
-        }
-        sends.enter();
-        try {
-            onePiece[0] = buf;
-            onePiece[1] = len;
-            return access(flags, onePiece, 1, destAddr, remoteAddr, key, data, opContext);
-        } finally {
-            sends.exit();
-        }
-    }
-
-    /** Posts a read or a write of remote memory with local memory in several pieces. */
-    int access(long flags, IoVec iov, long destAddr, long remoteAddr, long key, long data, long opContext) {
-        if (iov == null || !iov.isValid()) {
-            return -FabricErrno.EINVAL;
-        }
-        sends.enter();
-        try {
-            return access(flags, iov.pieces(), iov.count(), destAddr, remoteAddr, key, data, opContext);
-        } finally {
-            sends.exit();
-        }
-    }
-
-    private int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long opContext) {
-        long len = 0;
-        for (int i = 0; i < count; i++) {
-            len += pieces[2 * i + 1];
-        }
-        if (len < 0 || len > maxMsgSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
-            return -FabricErrno.EINVAL;
-        }
-        boolean isInjected = (flags & Flags.INJECT) != 0;
-        if (isInjected && len > injectSize) {
-            return -FabricErrno.EINVAL;
-        }
-        if (isInjected && !memory.gather(pieces, count, scratchAddress)) {
-            return -FabricErrno.EFAULT;
-        }
+    private int submit(WorkRequest work) {
         int refusal = refusedSend();
         if (refusal != 0) {
             return refusal;
         }
-        return sent(isInjected
-            ? port.injectAccess(flags, scratchAddress, (int) len, destAddr, remoteAddr, key, data, opContext)
-            : port.access(flags, pieces, count, destAddr, remoteAddr, key, data, opContext));
+        boolean isInject = work.kind == WorkRequest.SEND && work.isInjected() && !work.isTriggered;
+        return sent(isInject ? port.inject(
+            work.flags, work.injected, work.injectedLength, work.address, work.tag, work.data, work.context)
+            : port.post(work));
     }
 
     /** Begins the posting of transfers whose arguments are gathered outside of here. */
@@ -259,44 +253,6 @@ class Submission {
         sends.exit();
     }
 
-    /** Posts an atomic operation, after {@link #enter()}; the length of each list of pieces was checked. */
-    int atomic(AtomicAccess access) {
-        if ((access.flags & Flags.INJECT) != 0) {
-            long length = 0;
-            for (int i = 0; i < access.operandPieces; i++) {
-                length += access.operands[2 * i + 1];
-            }
-            if (length > injectSize) {
-                return -FabricErrno.EINVAL;
-            }
-            if (!memory.gather(access.operands, access.operandPieces, scratchAddress)) {
-                return -FabricErrno.EFAULT;
-            }
-            access.injected = scratchAddress;
-        }
-        return post(access);
-    }
-
-    /**
-     * Posts an atomic operation whose operands lie in a buffer of the application, after {@link #enter()}; they fit the
-     * inject size.
-     */
-    int injectAtomic(AtomicAccess access, DirectBuffer source, int offset, int len) {
-        Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
-        // only the address was in use: memory whose last user was this call must not go before
-        Reference.reachabilityFence(source);
-        access.injected = scratchAddress;
-        return post(access);
-    }
-
-    private int post(AtomicAccess access) {
-        if (access.destAddr == FabricAddress.ADDR_UNSPEC && needsDest) {
-            return -FabricErrno.EINVAL;
-        }
-        int refusal = refusedSend();
-        return refusal != 0 ? refusal : sent(port.atomic(access));
-    }
-
     /** Begins the posting of a receive whose arguments are gathered outside of here. */
     void enterReceives() {
         receives.enter();
@@ -305,63 +261,6 @@ class Submission {
     /** Ends what {@link #enterReceives()} began. */
     void exitReceives() {
         receives.exit();
-    }
-
-    /**
-     * Posts an operation that a counter starts, after {@link #enter()} or {@link #enterReceives()}. It takes its slot
-     * of the completion queue now.
-     */
-    int defer(WorkRequest work) {
-        if (work.kind == WorkRequest.RECEIVE) {
-            int refusal = refusal(receives, receiveRefusal);
-            return refusal != 0 ? refusal : taken(receives, port.defer(work));
-        }
-        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
-        long[] pieces = isAtomic ? work.atomic.operands : work.pieces;
-        int count = isAtomic ? work.atomic.operandPieces : work.count;
-        long length = 0;
-        for (int i = 0; i < count; i++) {
-            length += pieces[2 * i + 1];
-        }
-        boolean isInjected = (work.opFlags() & Flags.INJECT) != 0;
-        long dest = isAtomic ? work.atomic.destAddr : work.address;
-        if (length < 0 || length > (isInjected ? injectSize : maxMsgSize)
-            || dest == FabricAddress.ADDR_UNSPEC && needsDest) {
-            return -FabricErrno.EINVAL;
-        }
-        if (isInjected) {
-            if (!memory.gather(pieces, count, scratchAddress)) {
-                return -FabricErrno.EFAULT;
-            }
-            work.injected = scratchAddress;
-            work.injectedLength = (int) length;
-            work.atomic.injected = scratchAddress;
-        }
-        int refusal = refusedSend();
-        return refusal != 0 ? refusal : sent(port.defer(work));
-    }
-
-    /** Posts a write of remote memory whose bytes lie in a buffer of the application. */
-    int injectAccess(
-        long flags, DirectBuffer source, int offset, int len, long destAddr, long remoteAddr, long key, long data) {
-        if (len < 0 || len > injectSize || destAddr == FabricAddress.ADDR_UNSPEC && needsDest || source == null
-            || offset < 0 || offset > source.capacity() - len) {
-            return -FabricErrno.EINVAL;
-        }
-        sends.enter();
-        try {
-            int refusal = refusedSend();
-            if (refusal != 0) {
-                return refusal;
-            }
-            Words.copy(source.byteArray(), source.addressOffset() + offset, scratchAddress, len);
-            return sent(port.injectAccess(
-                flags, scratchAddress, len, destAddr, remoteAddr, key, data, injectContext));
-        } finally {
-            // only the address was in use: memory whose last user was this call must not go before
-            Reference.reachabilityFence(source);
-            sends.exit();
-        }
     }
 
     int inject(
@@ -498,18 +397,15 @@ class Submission {
         }
         receives.enter();
         try {
-            int refusal = refusal(receives, receiveRefusal);
-            return refusal != 0 ? refusal : taken(
-                receives, port.receiveVector(flags, iov.pieces(), iov.count(), srcAddr, tag, ignore, context));
+            WorkRequest work = receive();
+            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            return post(work, flags, srcAddr, tag, ignore, context);
         } finally {
             receives.exit();
         }
     }
 
-    /**
-     * Posts a multi-receive buffer for tagged messages: it has both a mask and a minimum of free space, so that it goes
-     * as a receive of two pieces, the second of which is no memory and has that length.
-     */
+    /** Posts a multi-receive buffer for tagged messages, which has both a mask and a minimum of free space. */
     int receiveTaggedBuffer(
         long flags, long buf, long len, long minFree, long srcAddr, long tag, long ignore, long context) {
         if (len < 0) {
@@ -517,12 +413,10 @@ class Submission {
         }
         receives.enter();
         try {
-            taggedBuffer[0] = buf;
-            taggedBuffer[1] = len;
-            taggedBuffer[3] = minFree;
-            int refusal = refusal(receives, receiveRefusal);
-            return refusal != 0 ? refusal
-                : taken(receives, port.receiveVector(flags, taggedBuffer, 2, srcAddr, tag, ignore, context));
+            WorkRequest work = receive();
+            work.piece(buf, len);
+            work.data = minFree;
+            return post(work, flags, srcAddr, tag, ignore, context);
         } finally {
             receives.exit();
         }

@@ -41,16 +41,6 @@ public abstract class EndpointPort {
     }
 
     /**
-     * Posts a send that is gathered from several pieces.
-     *
-     * @param pieces   address and length of each, one after the other; copied.
-     * @param count    of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @return as for {@link #send}.
-     */
-    public abstract int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context);
-
-    /**
      * Posts a send whose payload is taken before the call returns.
      *
      * @param nativeAddress where the payload is in this process.
@@ -61,41 +51,13 @@ public abstract class EndpointPort {
         long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context);
 
     /**
-     * Posts a read or a write of a peer's registered memory.
-     *
-     * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
-     * @param pieces     address and length of each piece of local memory, one after the other; copied.
-     * @param count      of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @return as for {@link #send}.
-     */
-    public abstract int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context);
-
-    /**
-     * Posts a write of a peer's registered memory whose bytes are taken before the call returns.
-     *
-     * @param nativeAddress where the bytes are in this process.
-     * @param len           bytes, at most the endpoint's inject size.
-     * @return as for {@link #send}.
-     */
-    public abstract int injectAccess(
-        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context);
-
-    /**
-     * Posts an atomic operation on a peer's registered memory.
-     *
-     * @param access all arguments; copied.
-     * @return as for {@link #send}.
-     */
-    public abstract int atomic(AtomicAccess access);
-
-    /**
-     * Posts an operation that starts when a counter has reached a threshold.
+     * Posts any operation: what is no send, inject or receive of one piece, or starts when a counter has reached a
+     * threshold.
      *
      * @param work all arguments; copied before the return.
-     * @return 0, or {@code -FI_EAGAIN} without room, as for an operation that starts at once.
+     * @return as for {@link #send} or {@link #receive}; {@code -FI_EOPNOTSUPP} without the capability.
      */
-    public abstract int defer(WorkRequest work);
+    public abstract int post(WorkRequest work);
 
     /**
      * Where the payload of an inject is written by the caller, so that it is not copied from elsewhere. Until
@@ -128,16 +90,6 @@ public abstract class EndpointPort {
      *     full.
      */
     public abstract int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context);
-
-    /**
-     * Posts a receive that is scattered over several pieces.
-     *
-     * @param pieces  address and length of each, one after the other; copied.
-     * @param count   of pieces, at most {@link org.jfabric.layout.VectorRequestDescriptor#MAX_PIECES}.
-     * @return as for {@link #receive}.
-     */
-    public abstract int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context);
 
     /**
      * Gives cells of the receive slab back; contexts that mean none are ignored.

@@ -27,36 +27,13 @@ public final class QueuePort extends EndpointPort {
     }
 
     @Override
-    public int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        return transmit.sendVector(flags, pieces, count, destAddr, tag, data, context);
-    }
-
-    @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         return transmit.inject(flags, nativeAddress, len, destAddr, tag, data, context);
     }
 
     @Override
-    public int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
-        return transmit.access(flags, pieces, count, destAddr, remoteAddr, key, data, context);
-    }
-
-    @Override
-    public int injectAccess(
-        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        return transmit.injectAccess(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context);
-    }
-
-    @Override
-    public int atomic(AtomicAccess access) {
-        return transmit.atomic(access);
-    }
-
-    @Override
-    public int defer(WorkRequest work) {
-        return work.kind == WorkRequest.RECEIVE ? receive.defer(work) : transmit.defer(work);
+    public int post(WorkRequest work) {
+        return work.kind == WorkRequest.RECEIVE ? receive.post(work) : transmit.post(work);
     }
 
     @Override
@@ -74,12 +51,6 @@ public final class QueuePort extends EndpointPort {
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         return receive.receive(flags, buf, len, srcAddr, tag, ignore, context);
-    }
-
-    @Override
-    public int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        return receive.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
     }
 
     @Override

@@ -2,10 +2,8 @@ package org.jfabric.client;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.ReceiveRequestEncoder;
-import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.jfabric.layout.SlabDescriptor;
-import org.jfabric.layout.VectorRequestDescriptor;
 
 /**
  * The client's end of a {@code .rq} file. It is apart from the transmit queue, so that a send that is held back never
@@ -57,35 +55,6 @@ public final class ReceiveQueue extends RequestQueue {
         UnsafeApi.putLong(record + IGNORE, ignore);
         UnsafeApi.putLong(record + FLAGS, flags);
         commit(offset, RECORD_LENGTH, RECEIVE_TYPE);
-        return 0;
-    }
-
-    /**
-     * Submits a receive that is scattered over several pieces.
-     *
-     * @param pieces  address and length of each, one after the other.
-     * @param count   of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
-     * @param srcAddr source, or -1 for any.
-     * @param ignore  bits of the tag that do not count.
-     * @return as {@link #receive}.
-     */
-    public int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        int length = VectorRequestDescriptor.length(count);
-        int offset = claim(length);
-        if (offset < 0) {
-            return offset;
-        }
-        long record = ring + offset;
-        writePieces(record, pieces, count);
-        long body = record + RecordRingDescriptor.WORD_LENGTH;
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.contextEncodingOffset(), context);
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.srcAddrEncodingOffset(), srcAddr);
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.tagEncodingOffset(), tag);
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.ignoreEncodingOffset(), ignore);
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.flagsEncodingOffset(), flags);
-        UnsafeApi.putLong(body + ReceiveVectorRequestEncoder.reservedEncodingOffset(), 0);
-        commit(offset, length, ReceiveVectorRequestEncoder.TEMPLATE_ID);
         return 0;
     }
 

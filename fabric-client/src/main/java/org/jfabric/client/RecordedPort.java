@@ -42,40 +42,19 @@ public final class RecordedPort extends EndpointPort {
     }
 
     @Override
-    public int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        return sent(
-            queues.sendVector(flags, pieces, count, destAddr, tag, data, context), context, flags | Flags.SEND);
-    }
-
-    @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         return sent(
             queues.inject(flags, nativeAddress, len, destAddr, tag, data, context), context, flags | Flags.SEND);
     }
 
     @Override
-    public int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
-        return sent(
-            queues.access(flags, pieces, count, destAddr, remoteAddr, key, data, context), context, flags);
-    }
-
-    @Override
-    public int injectAccess(
-        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        return sent(queues.injectAccess(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context),
-            context, flags);
-    }
-
-    @Override
-    public int atomic(AtomicAccess access) {
-        return sent(queues.atomic(access), access.context, access.flags | Flags.ATOMIC);
-    }
-
-    @Override
-    public int defer(WorkRequest work) {
-        throw new UnsupportedOperationException("deferred work in a fabric that reconnects");
+    public int post(WorkRequest work) {
+        if (work.isTriggered) {
+            throw new UnsupportedOperationException("deferred work in a fabric that reconnects");
+        }
+        int result = queues.post(work);
+        return work.kind == WorkRequest.RECEIVE ? received(result, work.context, work.flags)
+            : sent(result, work.context, work.kind == WorkRequest.SEND ? work.flags | Flags.SEND : work.flags);
     }
 
     @Override
@@ -93,13 +72,6 @@ public final class RecordedPort extends EndpointPort {
     @Override
     public int receive(long flags, long buf, long len, long srcAddr, long tag, long ignore, long context) {
         return received(queues.receive(flags, buf, len, srcAddr, tag, ignore, context), context, flags);
-    }
-
-    @Override
-    public int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        return received(
-            queues.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context), context, flags);
     }
 
     @Override

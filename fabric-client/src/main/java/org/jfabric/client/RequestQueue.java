@@ -5,14 +5,13 @@ import org.agrona.UnsafeApi;
 import org.jfabric.codec.queue.CancelRequestEncoder;
 import org.jfabric.codec.queue.SlabReturnRequestEncoder;
 import org.jfabric.codec.queue.TimeStampEncoder;
+import org.jfabric.codec.queue.WorkConditionEncoder;
 import org.jfabric.codec.queue.WorkRequestEncoder;
-import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
  * The client's end of a queue of work requests: a record ring and the count of operations that have not ended.
@@ -23,8 +22,6 @@ import org.jfabric.layout.Words;
 public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     private static final int CANCEL_LENGTH = RecordRingDescriptor.WORD_LENGTH + CancelRequestEncoder.BLOCK_LENGTH;
     private static final int CANCEL_TYPE = CancelRequestEncoder.TEMPLATE_ID;
-
-    private static final int WORK_HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + WorkRequestEncoder.BLOCK_LENGTH;
 
     static final int STAMP_TYPE = TimeStampEncoder.TEMPLATE_ID;
     static final int RETURN_TYPE = SlabReturnRequestEncoder.TEMPLATE_ID;
@@ -74,78 +71,63 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
     }
 
     /**
-     * Submits an operation that starts when a counter has reached a threshold. It counts as outstanding from now on.
-     * Returns 0, or {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
+     * Submits an operation; one that waits for a counter counts as outstanding from now on. Returns 0, or
+     * {@code -FI_EAGAIN} if the queue is full or as many operations as allowed are outstanding.
      */
-    final int defer(WorkRequest work) {
-        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
-        AtomicAccess atomic = work.atomic;
-        boolean isInjected = (work.opFlags() & Flags.INJECT) != 0;
-        int bytes;
-        if (isInjected) {
-            bytes = isAtomic ? (int) (atomic.count * AtomicDatatype.of(atomic.datatype).sizeBytes())
-                : work.injectedLength;
-        } else {
-            bytes = VectorRequestDescriptor.PIECE_LENGTH * (isAtomic
-                ? atomic.operandPieces + atomic.resultPieces + atomic.comparePieces : work.count);
-        }
-        int offset = claim(WORK_HEAD_LENGTH + bytes);
+    public int post(WorkRequest work) {
+        int head = work.isTriggered ? WorkRequestDescriptor.TRIGGERED_HEAD_LENGTH : WorkRequestDescriptor.HEAD_LENGTH;
+        int length = head + (work.isInjected() ? work.injectedLength
+            : (work.count + work.resultPieces + work.comparePieces) * WorkRequestDescriptor.PIECE_LENGTH);
+        int offset = claim(length);
         if (offset < 0) {
             return offset;
         }
         long record = ring + offset;
-        long behind = record + WORK_HEAD_LENGTH;
         // later lines first, as everywhere
-        if (isInjected) {
-            Words.copy(isAtomic ? atomic.injected : work.injected, behind, bytes);
-        } else if (isAtomic) {
-            behind = writeWords(behind, atomic.operands, atomic.operandPieces);
-            behind = writeWords(behind, atomic.results, atomic.resultPieces);
-            writeWords(behind, atomic.compares, atomic.comparePieces);
+        if (work.isInjected()) {
+            Words.copy(work.injected, record + head, work.injectedLength);
         } else {
-            writeWords(behind, work.pieces, work.count);
+            long behind = writePieces(record + head, work.pieces, work.count);
+            behind = writePieces(behind, work.results, work.resultPieces);
+            writePieces(behind, work.compares, work.comparePieces);
         }
-        workBlock(record + RecordRingDescriptor.WORD_LENGTH, work, isInjected);
-        commit(offset, WORK_HEAD_LENGTH + bytes, WorkRequestEncoder.TEMPLATE_ID);
+        if (work.isTriggered) {
+            long condition = record + WorkRequestDescriptor.HEAD_LENGTH;
+            UnsafeApi.putLong(condition + WorkConditionEncoder.counterIdEncodingOffset(), work.counterId);
+            UnsafeApi.putLong(condition + WorkConditionEncoder.thresholdEncodingOffset(), work.threshold);
+            UnsafeApi.putLong(condition + WorkConditionEncoder.workIdEncodingOffset(), work.workId);
+            UnsafeApi.putLong(condition + WorkConditionEncoder.completionIdEncodingOffset(), work.completionId);
+        }
+        writeBlock(record + RecordRingDescriptor.WORD_LENGTH, work);
+        commit(offset, length, WorkRequestEncoder.TEMPLATE_ID);
         return 0;
     }
 
-    private static void workBlock(long body, WorkRequest work, boolean isInjected) {
+    private static void writeBlock(long body, WorkRequest work) {
+        boolean isMessage = work.kind == WorkRequest.SEND || work.kind == WorkRequest.RECEIVE;
         boolean isAtomic = work.kind == WorkRequest.ATOMIC;
-        AtomicAccess atomic = work.atomic;
-        UnsafeApi.putLong(body + WorkRequestEncoder.counterIdEncodingOffset(), work.counterId);
-        UnsafeApi.putLong(body + WorkRequestEncoder.thresholdEncodingOffset(), work.threshold);
-        UnsafeApi.putLong(body + WorkRequestEncoder.workIdEncodingOffset(), work.workId);
-        UnsafeApi.putLong(body + WorkRequestEncoder.completionIdEncodingOffset(), work.completionId);
-        UnsafeApi.putLong(body + WorkRequestEncoder.contextEncodingOffset(), work.opContext());
-        UnsafeApi.putLong(body + WorkRequestEncoder.flagsEncodingOffset(), work.opFlags());
-        UnsafeApi.putLong(body + WorkRequestEncoder.addressEncodingOffset(),
-            isAtomic ? atomic.destAddr : work.address);
-        UnsafeApi.putLong(body + WorkRequestEncoder.tagEncodingOffset(), work.tag);
-        UnsafeApi.putLong(body + WorkRequestEncoder.ignoreEncodingOffset(), work.ignore);
-        UnsafeApi.putLong(body + WorkRequestEncoder.dataEncodingOffset(), work.data);
-        UnsafeApi.putLong(body + WorkRequestEncoder.remoteAddrEncodingOffset(),
-            isAtomic ? atomic.remoteAddr : work.remoteAddr);
-        UnsafeApi.putLong(body + WorkRequestEncoder.keyEncodingOffset(), isAtomic ? atomic.key : work.key);
-        UnsafeApi.putLong(body + WorkRequestEncoder.countEncodingOffset(),
-            isAtomic ? atomic.count : isInjected ? work.injectedLength : work.count);
+        UnsafeApi.putLong(body + WorkRequestEncoder.contextEncodingOffset(), work.context);
+        UnsafeApi.putLong(body + WorkRequestEncoder.flagsEncodingOffset(), work.flags);
+        UnsafeApi.putLong(body + WorkRequestEncoder.addressEncodingOffset(), work.address);
+        UnsafeApi.putLong(
+            body + WorkRequestEncoder.tagOrRemoteAddrEncodingOffset(), isMessage ? work.tag : work.remoteAddr);
+        UnsafeApi.putLong(body + WorkRequestEncoder.ignoreOrKeyEncodingOffset(), isMessage ? work.ignore : work.key);
+        UnsafeApi.putLong(
+            body + WorkRequestEncoder.dataOrElementsEncodingOffset(), isAtomic ? work.elements : work.data);
         // kind and the seven bytes behind it
-        long kinds = work.kind;
+        long kinds = work.kind | (work.isTriggered ? 1L << 56 : 0) | (work.isInjected() ? 0 : (long) work.count << 32);
         if (isAtomic) {
-            kinds |= atomic.form << 8 | atomic.datatype << 16 | (long) atomic.operation << 24
-                | (long) atomic.operandPieces << 32 | (long) atomic.resultPieces << 40
-                | (long) atomic.comparePieces << 48;
+            kinds |= work.form << 8 | work.datatype << 16 | (long) work.operation << 24
+                | (long) work.resultPieces << 40 | (long) work.comparePieces << 48;
         }
         UnsafeApi.putLong(body + WorkRequestEncoder.kindEncodingOffset(), kinds);
-        UnsafeApi.putLong(body + WorkRequestEncoder.reserved2EncodingOffset(), 0);
     }
 
-    /** Writes a list of pieces; returns the address behind it. */
-    static long writeWords(long at, long[] pieces, int count) {
-        for (int i = 0; i < 2 * count; i++) {
+    private static long writePieces(long at, long[] pieces, int count) {
+        for (int i = 2 * count - 1; i >= 0; i--) {
             UnsafeApi.putLong(at + (long) i * Long.BYTES, pieces[i]);
         }
-        return at + (long) count * VectorRequestDescriptor.PIECE_LENGTH;
+        return at + (long) count * WorkRequestDescriptor.PIECE_LENGTH;
     }
 
     /**
@@ -209,16 +191,6 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         submitted++;
         producer.commit(offset, length, type);
         signalled();
-    }
-
-    /** Writes the pieces of a request into its claimed record. */
-    static void writePieces(long record, long[] pieces, int count) {
-        // the later cache line first, as everywhere
-        for (int i = 2 * count - 1; i >= 0; i--) {
-            UnsafeApi.putLong(record + VectorRequestDescriptor.PIECES_OFFSET + (long) i * Long.BYTES, pieces[i]);
-        }
-        UnsafeApi.putLong(
-            record + VectorRequestDescriptor.COUNT_OFFSET, VectorRequestDescriptor.countWord(count));
     }
 
     /** Tells the driver of a commit. */

@@ -1,16 +1,10 @@
 package org.jfabric.client;
 
 import org.agrona.UnsafeApi;
-import org.jfabric.codec.queue.AtomicRequestEncoder;
-import org.jfabric.codec.queue.RemoteRequestEncoder;
 import org.jfabric.codec.queue.SendRequestEncoder;
-import org.jfabric.codec.queue.SendVectorRequestEncoder;
-import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.layout.VectorRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -21,10 +15,6 @@ import org.jfabric.layout.Words;
 public final class TransmitQueue extends RequestQueue {
     private static final int SEND_TYPE = SendRequestEncoder.TEMPLATE_ID;
     private static final int HEAD_LENGTH = RecordRingDescriptor.WORD_LENGTH + SendRequestEncoder.BLOCK_LENGTH;
-    private static final int ATOMIC_HEAD_LENGTH =
-        RecordRingDescriptor.WORD_LENGTH + AtomicRequestEncoder.BLOCK_LENGTH;
-    private static final int REMOTE_HEAD_LENGTH =
-        RecordRingDescriptor.WORD_LENGTH + RemoteRequestEncoder.BLOCK_LENGTH;
     private static final int CONTEXT = body(SendRequestEncoder.contextEncodingOffset());
     private static final int BUF = body(SendRequestEncoder.bufEncodingOffset());
     private static final int LENGTH = body(SendRequestEncoder.lengthEncodingOffset());
@@ -70,34 +60,11 @@ public final class TransmitQueue extends RequestQueue {
         return 0;
     }
 
-    /**
-     * Submits a send of several pieces.
-     *
-     * @param pieces   address and length of each, one after the other.
-     * @param count    of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
-     * @return as {@link #send}.
-     */
-    public int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        if (isShareUsed(destAddr)) {
-            return -FabricErrno.EAGAIN;
-        }
-        int length = VectorRequestDescriptor.length(count);
-        int offset = claim(length);
-        if (offset < 0) {
-            return offset;
-        }
-        long record = ring + offset;
-        writePieces(record, pieces, count);
-        long body = record + RecordRingDescriptor.WORD_LENGTH;
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.destAddrEncodingOffset(), destAddr);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.tagEncodingOffset(), tag);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.dataEncodingOffset(), data);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.flagsEncodingOffset(), flags);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.reservedEncodingOffset(), 0);
-        commit(offset, length, SendVectorRequestEncoder.TEMPLATE_ID);
-        return 0;
+    /** {@inheritDoc} A destination that is slow may have its share of messages only. */
+    @Override
+    public int post(WorkRequest work) {
+        return work.kind == WorkRequest.SEND && !work.isTriggered && isShareUsed(work.address) ? -FabricErrno.EAGAIN
+            : super.post(work);
     }
 
     /**
@@ -143,104 +110,6 @@ public final class TransmitQueue extends RequestQueue {
         long record = payload - HEAD_LENGTH;
         block(record, flags, 0, len, destAddr, tag, data, context);
         commit((int) (record - ring), HEAD_LENGTH + len, SEND_TYPE);
-    }
-
-    /**
-     * Submits a read or a write of remote memory.
-     *
-     * @param flags      {@code Flags.RMA} with {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
-     * @param pieces     address and length of each piece of local memory, one after the other.
-     * @param count      of pieces, at most {@link VectorRequestDescriptor#MAX_PIECES}.
-     * @return as {@link #send}.
-     */
-    public int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
-        int length = REMOTE_HEAD_LENGTH + count * VectorRequestDescriptor.PIECE_LENGTH;
-        int offset = claim(length);
-        if (offset < 0) {
-            return offset;
-        }
-        long record = ring + offset;
-        // the later cache line first, as everywhere
-        for (int i = 2 * count - 1; i >= 0; i--) {
-            UnsafeApi.putLong(record + REMOTE_HEAD_LENGTH + (long) i * Long.BYTES, pieces[i]);
-        }
-        remoteBlock(record, flags, count, destAddr, remoteAddr, key, data, context);
-        commit(offset, length, RemoteRequestEncoder.TEMPLATE_ID);
-        return 0;
-    }
-
-    /**
-     * Submits a write of remote memory whose bytes are copied into the record; as {@link #access}.
-     *
-     * @param source     native address of the bytes.
-     * @param len        bytes, at most the endpoint's inject size.
-     * @return as {@link #send}.
-     */
-    public int injectAccess(
-        long flags, long source, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        int length = REMOTE_HEAD_LENGTH + len;
-        int offset = claim(length);
-        if (offset < 0) {
-            return offset;
-        }
-        long record = ring + offset;
-        Words.copy(source, record + REMOTE_HEAD_LENGTH, len);
-        remoteBlock(record, flags, len, destAddr, remoteAddr, key, data, context);
-        commit(offset, length, RemoteRequestEncoder.TEMPLATE_ID);
-        return 0;
-    }
-
-    /** Submits an atomic operation on remote memory; the results are those of {@link #send}. */
-    public int atomic(AtomicAccess access) {
-        boolean isInjected = (access.flags & Flags.INJECT) != 0;
-        int bytes = isInjected ? (int) (access.count * AtomicDatatype.of(access.datatype).sizeBytes())
-            : (access.operandPieces + access.resultPieces + access.comparePieces)
-                * VectorRequestDescriptor.PIECE_LENGTH;
-        int offset = claim(ATOMIC_HEAD_LENGTH + bytes);
-        if (offset < 0) {
-            return offset;
-        }
-        long record = ring + offset;
-        long behind = record + ATOMIC_HEAD_LENGTH;
-        if (isInjected) {
-            Words.copy(access.injected, behind, bytes);
-        } else {
-            behind = writeWords(behind, access.operands, access.operandPieces);
-            behind = writeWords(behind, access.results, access.resultPieces);
-            writeWords(behind, access.compares, access.comparePieces);
-        }
-        atomicBlock(record + RecordRingDescriptor.WORD_LENGTH, access);
-        commit(offset, ATOMIC_HEAD_LENGTH + bytes, AtomicRequestEncoder.TEMPLATE_ID);
-        return 0;
-    }
-
-    private static void atomicBlock(long body, AtomicAccess access) {
-        UnsafeApi.putLong(body + AtomicRequestEncoder.contextEncodingOffset(), access.context);
-        UnsafeApi.putLong(body + AtomicRequestEncoder.destAddrEncodingOffset(), access.destAddr);
-        UnsafeApi.putLong(body + AtomicRequestEncoder.remoteAddrEncodingOffset(), access.remoteAddr);
-        UnsafeApi.putLong(body + AtomicRequestEncoder.keyEncodingOffset(), access.key);
-        UnsafeApi.putLong(body + AtomicRequestEncoder.flagsEncodingOffset(), access.flags);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.formEncodingOffset(), (byte) access.form);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.datatypeEncodingOffset(), (byte) access.datatype);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.operationEncodingOffset(), (byte) access.operation);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.operandPiecesEncodingOffset(), (byte) access.operandPieces);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.resultPiecesEncodingOffset(), (byte) access.resultPieces);
-        UnsafeApi.putByte(body + AtomicRequestEncoder.comparePiecesEncodingOffset(), (byte) access.comparePieces);
-        UnsafeApi.putShort(body + AtomicRequestEncoder.reservedEncodingOffset(), (short) 0);
-        UnsafeApi.putLong(body + AtomicRequestEncoder.countEncodingOffset(), access.count);
-    }
-
-    private static void remoteBlock(
-        long record, long flags, long count, long destAddr, long remoteAddr, long key, long data, long context) {
-        long body = record + RecordRingDescriptor.WORD_LENGTH;
-        UnsafeApi.putLong(body + RemoteRequestEncoder.contextEncodingOffset(), context);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.destAddrEncodingOffset(), destAddr);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.remoteAddrEncodingOffset(), remoteAddr);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.keyEncodingOffset(), key);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.dataEncodingOffset(), data);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.flagsEncodingOffset(), flags);
-        UnsafeApi.putLong(body + RemoteRequestEncoder.countEncodingOffset(), count);
     }
 
     /**

@@ -1,12 +1,15 @@
 package org.jfabric.client;
 
-import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.info.Flags;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
- * The arguments of one operation that starts when a counter has reached a threshold, on their way from the caller to
- * the engine: too many for a call. The caller fills it anew for each operation; the engine keeps a copy while it waits.
+ * The arguments of one operation on their way from the caller to the engine: too many for a call. Every operation has
+ * this one record, but for sends, injects and receives of one piece that start at once, which are calls. The caller
+ * fills it anew for each operation; the engine keeps a copy while an operation waits for a counter.
  *
- * <p>Fields are public on purpose: it is filled and read field by field. Owner: the posting thread.
+ * <p>Fields are public on purpose: it is filled and read field by field. Those that an operation's kind does not have
+ * hold anything. Owner: the posting thread.
  */
 public final class WorkRequest {
     /** Kind: a message is sent. */
@@ -18,6 +21,9 @@ public final class WorkRequest {
     /** Kind: an atomic operation on remote memory. */
     public static final int ATOMIC = 4;
 
+    public int kind;
+    /** Whether it starts when a counter has reached a threshold; else at once, without the next four fields. */
+    public boolean isTriggered;
     /** Number of the triggering counter. */
     public long counterId;
     /** Value that the counter has to reach, 0 or more. */
@@ -26,72 +32,120 @@ public final class WorkRequest {
     public long workId;
     /** Number of the counter that counts the end of deferred work; 0 for none. */
     public long completionId;
-    public int kind;
-    /** Kind bits and operation flags, without {@code Flags.TRIGGER}; unused for atomic operations. */
+    /** Kind bits and operation flags, without {@code Flags.TRIGGER}. */
     public long flags;
-    /** Address and length of each piece of the message or of local memory, without {@code Flags.INJECT}. */
-    public final long[] pieces = new long[2 * VectorRequestDescriptor.MAX_PIECES];
-    /** Number of {@link #pieces}. */
-    public int count;
-    /** Native address of the bytes, with {@code Flags.INJECT}. */
-    public long injected;
-    /** Number of the bytes, with {@code Flags.INJECT}. */
-    public int injectedLength;
+    /** Returned in the entry. */
+    public long context;
     /** The peer of a transfer, the source of a receive. */
     public long address;
     public long tag;
-    /** Bits of the tag that a receive ignores; for a multi-receive buffer its minimum free space in bytes. */
+    /** Bits of the tag that a receive ignores; for an untagged multi-receive buffer its minimum free space in bytes. */
     public long ignore;
-    /** Remote CQ data. */
+    /** Remote CQ data; for a tagged multi-receive buffer its minimum free space in bytes. */
     public long data;
     /** Offset in the peer's region. */
     public long remoteAddr;
     /** Key of the peer's region. */
     public long key;
-    /** Returned in the entry; unused for atomic operations. */
-    public long context;
-    /** All other arguments of an atomic operation. */
-    public final AtomicAccess atomic = new AtomicAccess();
+    /**
+     * Address and length of each piece of the message, of local memory, or of the operands of an atomic operation;
+     * without {@code Flags.INJECT}.
+     */
+    public final long[] pieces = new long[2 * WorkRequestDescriptor.MAX_PIECES];
+    /** Number of {@link #pieces}. */
+    public int count;
+    /** Native address of the bytes or operands, with {@code Flags.INJECT}. */
+    public long injected;
+    /** Number of the bytes, with {@code Flags.INJECT}. */
+    public int injectedLength;
+    /** One of {@link org.jfabric.layout.AtomicForm}; this and the next fields are of atomic operations. */
+    public int form;
+    public int datatype;
+    public int operation;
+    /** Number of elements. */
+    public long elements;
+    /** Pieces of the memory for the old values. */
+    public final long[] results = new long[2 * WorkRequestDescriptor.MAX_PIECES];
+    /** Number of {@link #results}; 0 without an atomic operation. */
+    public int resultPieces;
+    /** Pieces of the compare values. */
+    public final long[] compares = new long[2 * WorkRequestDescriptor.MAX_PIECES];
+    /** Number of {@link #compares}; 0 without an atomic operation. */
+    public int comparePieces;
 
     /** Empty arguments. */
     public WorkRequest() {
     }
 
+    /** Begins to fill it for an operation of a kind that starts at once. Returns this. */
+    public WorkRequest begin(int newKind) {
+        kind = newKind;
+        isTriggered = false;
+        resultPieces = 0;
+        comparePieces = 0;
+        return this;
+    }
+
+    /** Sets one piece of memory. */
+    public void piece(long address, long length) {
+        pieces[0] = address;
+        pieces[1] = length;
+        count = 1;
+    }
+
+    /** Sets the bytes of an operation with {@code Flags.INJECT}. */
+    public void inject(long nativeAddress, int length) {
+        injected = nativeAddress;
+        injectedLength = length;
+        count = 0;
+    }
+
+    /** Whether its bytes are taken before the call that posts it returns. */
+    public boolean isInjected() {
+        return (flags & Flags.INJECT) != 0;
+    }
+
     /** Whether it is deferred work: it counts in its own completion counter only. */
     public boolean isDeferred() {
-        return workId != 0;
+        return isTriggered && workId != 0;
     }
 
-    public long opContext() {
-        return kind == ATOMIC ? atomic.context : context;
-    }
-
-    public long opFlags() {
-        return kind == ATOMIC ? atomic.flags : flags;
+    /** Bytes of all {@link #pieces}. */
+    public long lengthBytes() {
+        long sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += pieces[2 * i + 1];
+        }
+        return sum;
     }
 
     /** Takes all arguments of another request. Injected bytes are not copied. */
     public void set(WorkRequest other) {
+        kind = other.kind;
+        isTriggered = other.isTriggered;
         counterId = other.counterId;
         threshold = other.threshold;
         workId = other.workId;
         completionId = other.completionId;
-        kind = other.kind;
-        if (kind == ATOMIC) {
-            atomic.set(other.atomic);
-            return;
-        }
         flags = other.flags;
-        count = other.count;
-        System.arraycopy(other.pieces, 0, pieces, 0, 2 * count);
-        injected = other.injected;
-        injectedLength = other.injectedLength;
+        context = other.context;
         address = other.address;
         tag = other.tag;
         ignore = other.ignore;
         data = other.data;
         remoteAddr = other.remoteAddr;
         key = other.key;
-        context = other.context;
+        count = other.count;
+        System.arraycopy(other.pieces, 0, pieces, 0, 2 * count);
+        injected = other.injected;
+        injectedLength = other.injectedLength;
+        form = other.form;
+        datatype = other.datatype;
+        operation = other.operation;
+        elements = other.elements;
+        resultPieces = other.resultPieces;
+        System.arraycopy(other.results, 0, results, 0, 2 * resultPieces);
+        comparePieces = other.comparePieces;
+        System.arraycopy(other.compares, 0, compares, 0, 2 * comparePieces);
     }
 }

@@ -11,6 +11,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.queue.CancelRequestDecoder;
 import org.jfabric.codec.queue.ReceiveRequestDecoder;
 import org.jfabric.codec.queue.SendRequestDecoder;
+import org.jfabric.codec.queue.WorkConditionDecoder;
+import org.jfabric.codec.queue.WorkRequestDecoder;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
@@ -33,7 +35,7 @@ class RequestQueueTest {
     private final ReceiveQueue receive = new ReceiveQueue(file.address(), RING_LENGTH, SIZE, signal, file);
     private final RecordConsumer consumer = new RecordConsumer(
         file.address() + RecordRingDescriptor.HEADER_LENGTH, RING_LENGTH,
-        file.address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, 7);
+        file.address() + RecordRingDescriptor.CONSUMER_POSITION_OFFSET, WorkRequestDecoder.TEMPLATE_ID);
     private final UnsafeBuffer ring =
         new UnsafeBuffer(file.address() + RecordRingDescriptor.HEADER_LENGTH, RING_LENGTH);
 
@@ -68,6 +70,56 @@ class RequestQueueTest {
         assertEquals(55, request.ignore());
         assertEquals(66, request.context());
         assertEquals(Flags.MSG, request.flags());
+    }
+
+    /** Both the block and the condition, and the pieces behind them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldWriteAnyOtherOperationAsTheSchemaSays(boolean isTriggered) {
+        WorkRequest work = new WorkRequest().begin(WorkRequest.ATOMIC);
+        work.isTriggered = isTriggered;
+        work.counterId = 1;
+        work.threshold = 2;
+        work.workId = 3;
+        work.completionId = 4;
+        work.flags = Flags.ATOMIC;
+        work.context = 66;
+        work.address = 33;
+        work.remoteAddr = 44;
+        work.key = 55;
+        work.elements = 77;
+        work.form = 2;
+        work.datatype = 6;
+        work.operation = 200;
+        work.piece(11, 22);
+        work.results[0] = 12;
+        work.resultPieces = 1;
+        work.compares[3] = 13;
+        work.comparePieces = 2;
+        assertEquals(0, transmit.post(work));
+        assertEquals(RecordConsumer.RECORD, consumer.poll());
+        assertEquals(WorkRequestDecoder.TEMPLATE_ID, consumer.type());
+        int head = isTriggered ? 96 : 64;
+        assertEquals(head + 4 * 16, consumer.length());
+        WorkRequestDecoder request = new WorkRequestDecoder().wrap(
+            ring, consumer.offset() + 8, WorkRequestDecoder.BLOCK_LENGTH, 0);
+        assertEquals("66 33 44 55 77", request.context() + " " + request.address() + " " + request.tagOrRemoteAddr()
+            + " " + request.ignoreOrKey() + " " + request.dataOrElements());
+        assertEquals(Flags.ATOMIC, request.flags());
+        assertEquals("4 2 6 200", request.kind() + " " + request.form() + " " + request.datatype() + " "
+            + request.operation());
+        assertEquals("1 1 2", request.pieces() + " " + request.resultPieces() + " " + request.comparePieces());
+        assertEquals(isTriggered ? 1 : 0, request.isTriggered());
+        if (isTriggered) {
+            WorkConditionDecoder condition = new WorkConditionDecoder().wrap(
+                ring, consumer.offset() + 64, WorkConditionDecoder.BLOCK_LENGTH, 0);
+            assertEquals("1 2 3 4", condition.counterId() + " " + condition.threshold() + " " + condition.workId()
+                + " " + condition.completionId());
+        }
+        long[] pieces = {11, 22, 12, 0, 0, 0, 0, 13};
+        for (int i = 0; i < pieces.length; i++) {
+            assertEquals(pieces[i], ring.getLong(consumer.offset() + head + 8 * i));
+        }
     }
 
     @ParameterizedTest

@@ -66,8 +66,8 @@ final class EndpointWork {
         FaultPoint.pass();
         for (WaitingOperation work : waiting) {
             WorkRequest request = work.request;
-            if (request.opContext() == context
-                && (request.opFlags() & (Flags.INJECT | Flags.COMPLETION)) != Flags.INJECT) {
+            if (request.context == context
+                && (request.flags & (Flags.INJECT | Flags.COMPLETION)) != Flags.INJECT) {
                 work.trigger.forget(work);
                 cancel(work);
                 return true;

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.agrona.UnsafeApi;
-import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.BoundAddress;
@@ -137,18 +136,6 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
-    public int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        try {
-            engine.leaveQuick();
-            return closed || sender.share().isUsedUp(destAddr) ? refused()
-                : sender.sendVector(flags, pieces, count, destAddr, tag, data, context);
-        } catch (InternalError ex) {
-            return inHand(ex);
-        }
-    }
-
-    @Override
     public int inject(long flags, long nativeAddress, int len, long destAddr, long tag, long data, long context) {
         return inject(flags, nativeAddress, len, destAddr, tag, data, context, false);
     }
@@ -173,46 +160,41 @@ public final class EngineEndpoint extends EndpointPort {
     }
 
     @Override
-    public int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
+    public int post(WorkRequest request) {
+        if (request.isTriggered) {
+            // before anything is reserved; and no sample, because it may start much later
+            notePendingFault();
+            sender.endSample();
+        }
         try {
-            return closed ? -FabricErrno.EOPBADSTATE
-                : sender.remote().access(flags, pieces, count, destAddr, remoteAddr, key, data, context);
+            if (request.isTriggered || request.kind == WorkRequest.SEND || request.kind == WorkRequest.RECEIVE) {
+                engine.leaveQuick();
+            }
+            if (closed) {
+                return -FabricErrno.EOPBADSTATE;
+            }
+            if (request.isTriggered) {
+                return work.add(request);
+            }
+            if (request.kind == WorkRequest.RECEIVE) {
+                return receive(request);
+            }
+            return request.kind == WorkRequest.SEND && sender.share().isUsedUp(request.address) ? -FabricErrno.EAGAIN
+                : sender.post(request);
         } catch (InternalError ex) {
             return inHand(ex);
         }
     }
 
-    @Override
-    public int injectAccess(
-        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        try {
-            return closed ? -FabricErrno.EOPBADSTATE
-                : sender.remote().inject(flags, nativeAddress, len, destAddr, remoteAddr, key, data, context);
-        } catch (InternalError ex) {
-            return inHand(ex);
+    private int receive(WorkRequest request) {
+        if (bound != null) {
+            return -FabricErrno.ENOSYS;
         }
-    }
-
-    @Override
-    public int atomic(AtomicAccess access) {
-        try {
-            return closed ? -FabricErrno.EOPBADSTATE : sender.remote().atomic(access);
-        } catch (InternalError ex) {
-            return inHand(ex);
+        int result = receiver.post(request);
+        if (ended) {
+            receiver.cancelPosted(FabricErrno.ENOTCONN);
         }
-    }
-
-    @Override
-    public int defer(WorkRequest request) {
-        // before anything is reserved
-        notePendingFault();
-        try {
-            engine.leaveQuick();
-            return closed ? -FabricErrno.EOPBADSTATE : work.add(request);
-        } catch (InternalError ex) {
-            return inHand(ex);
-        }
+        return result;
     }
 
     /** Starts an operation that a counter has triggered. A fault ends the caller's step, too. */
@@ -264,24 +246,6 @@ public final class EngineEndpoint extends EndpointPort {
             }
             return ended ? receiveAfterEnd(flags, buf, len, srcAddr, tag, ignore, context)
                 : receiver.receive(flags, buf, len, srcAddr, tag, ignore, context);
-        } catch (InternalError ex) {
-            return inHand(ex);
-        }
-    }
-
-    @Override
-    public int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        try {
-            if (closed || bound != null) {
-                return closed ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
-            }
-            engine.leaveQuick();
-            int result = receiver.receiveVector(flags, pieces, count, srcAddr, tag, ignore, context);
-            if (ended) {
-                receiver.cancelPosted(FabricErrno.ENOTCONN);
-            }
-            return result;
         } catch (InternalError ex) {
             return inHand(ex);
         }

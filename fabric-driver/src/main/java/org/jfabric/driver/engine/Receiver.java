@@ -165,38 +165,14 @@ final class Receiver {
         return 0;
     }
 
-    /**
-     * Accepts a receive that is scattered over pieces of registered memory. A multi-receive buffer for tagged messages
-     * comes this way too, because it has both a mask and a minimum of free space: its second piece is no memory, and
-     * the length of that piece is the minimum.
-     *
-     * @param pieces  address and length of each, one after the other.
-     * @param count   of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
-     * @param srcAddr source or -1.
-     * @param ignore  bits of the tag that are not compared.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
-    int receiveVector(
-        long flags, long[] pieces, int count, long srcAddr, long tag, long ignore, long context) {
-        spill(flags);
+    /** Accepts a receive of any number of pieces, or a multi-receive buffer. Returns 0 or {@code -FI_EAGAIN}. */
+    int post(WorkRequest request) {
+        spill(request.flags);
         ReceiveOperation operation = pool.take();
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        if ((flags & TAGGED_BUFFER) == TAGGED_BUFFER && count == 2) {
-            operation.posted(flags, pieces[0], pieces[1], context);
-            if (operation instanceof MultiBuffer buffer) {
-                buffer.minFree = pieces[3];
-            }
-            post(operation, srcAddr, tag, ignore);
-            return 0;
-        }
-        operation.posted(flags, 0, 0, context);
-        if (operation.scatterOver(regions, pieces, count)) {
-            post(operation, srcAddr, tag, ignore);
-        } else {
-            mode.postUnregistered(operation, srcAddr, tag, ignore);
-        }
+        start(operation, request);
         return 0;
     }
 
@@ -216,12 +192,17 @@ final class Receiver {
 
     /** Starts a receive with a slot of {@link #reserve}. */
     void start(WaitingOperation work) {
-        WorkRequest request = work.request;
         ReceiveOperation operation = unreserved(work);
-        expected.spill();
-        if (request.count <= 1) {
-            post(operation, request.address, request.tag, request.ignore);
-        } else if (operation.scatterOver(regions, request.pieces, request.count)) {
+        spill(work.request.flags);
+        start(operation, work.request);
+    }
+
+    private void start(ReceiveOperation operation, WorkRequest request) {
+        posted(operation, request);
+        if ((request.flags & TAGGED_BUFFER) == TAGGED_BUFFER && operation instanceof MultiBuffer buffer) {
+            buffer.minFree = request.data;
+        }
+        if (request.count <= 1 || operation.scatterOver(regions, request.pieces, request.count)) {
             post(operation, request.address, request.tag, request.ignore);
         } else {
             mode.postUnregistered(operation, request.address, request.tag, request.ignore);
@@ -230,20 +211,24 @@ final class Receiver {
 
     /** Ends a receive with a slot of {@link #reserve} without a start. */
     void endReserved(WaitingOperation work, int errno) {
-        ends.fail(unreserved(work), 0, errno);
+        ReceiveOperation operation = unreserved(work);
+        posted(operation, work.request);
+        ends.fail(operation, 0, errno);
     }
 
     /** A record for a receive that has its slot. */
     private ReceiveOperation unreserved(WaitingOperation work) {
-        WorkRequest request = work.request;
-        boolean isOnePiece = request.count == 1;
         ReceiveOperation operation = pool.takeReserved();
         reserved--;
         operation.counter = work.completion;
+        return operation;
+    }
+
+    private static void posted(ReceiveOperation operation, WorkRequest request) {
+        boolean isOnePiece = request.count == 1;
         operation.posted(
             request.isDeferred() ? request.flags | Flags.TRIGGER : request.flags & ~Flags.TRIGGER,
             isOnePiece ? request.pieces[0] : 0, isOnePiece ? request.pieces[1] : 0, request.context);
-        return operation;
     }
 
     /** Frees cells of the receive slab; contexts that identify none are ignored. */

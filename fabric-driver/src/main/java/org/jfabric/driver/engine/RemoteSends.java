@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.client.AtomicAccess;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
@@ -8,7 +7,6 @@ import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
-import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -56,152 +54,30 @@ final class RemoteSends {
         this.peers = peers;
     }
 
-    /**
-     * Accepts a read or a write.
-     *
-     * @param flags      {@code Flags.RMA}, {@code Flags.READ} or {@code Flags.WRITE}, and operation flags.
-     * @param pieces     address and length of each piece of local memory, one after the other.
-     * @param count      of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
-    int access(
-        long flags, long[] pieces, int count, long destAddr, long remoteAddr, long key, long data, long context) {
-        TransmitOperation operation = sender.take(flags & ~Flags.TRIGGER, 0, 0, data, context);
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        access(operation, pieces, count, destAddr, remoteAddr, key);
-        return 0;
-    }
-
-    private void access(
-        TransmitOperation operation, long[] pieces, int count, long destAddr, long remoteAddr, long key) {
-        if (count == 1 ? !resolveOne(operation, pieces[0], pieces[1]) : !resolveAll(operation, pieces, count)) {
-            sender.fail(operation, FabricErrno.EFAULT);
-            return;
-        }
-        post(operation, destAddr, remoteAddr, key);
-    }
-
-    private boolean resolveOne(TransmitOperation operation, long piece, long length) {
-        if (length == 0) {
+    /** Finds the local memory of an atomic operation. Returns false if it is not registered, or not as long. */
+    boolean prepare(TransmitOperation operation, WorkRequest request) {
+        long length = request.elements * AtomicExecutor.sizeBytes(request.form, request.datatype, request.operation);
+        AtomicPart part = operation.atomic;
+        part.form = request.form;
+        part.datatype = request.datatype;
+        part.operation = request.operation;
+        part.count = request.elements;
+        part.resultBytes = request.form == AtomicForm.BASE ? 0 : length;
+        if (request.isInjected()) {
             return true;
         }
-        RegisteredRegion region = sender.regions().find(piece, length);
-        if (region == null) {
-            region = operation.isRead()
-                ? sender.regions().findCopied(piece, length) : sender.regions().fetch(piece, length);
-            if (region == null) {
-                return false;
-            }
-        }
-        operation.region = region;
-        operation.address = region.address() + MemoryRegionDescriptor.offset(piece);
-        operation.length = length;
-        return true;
-    }
-
-    private boolean resolveAll(TransmitOperation operation, long[] pieces, int count) {
-        boolean isFound = operation.isRead() ? operation.vector.resolve(sender.regions(), pieces, count)
-            : operation.vector.fetch(sender.regions(), pieces, count);
-        if (!isFound) {
+        boolean hasOperands = request.operation != AtomicOperation.ATOMIC_READ.code();
+        if (!fetch(operation.vector, request.pieces, request.count, hasOperands ? length : 0)
+            || !resolve(part.results, request.results, request.resultPieces, part.resultBytes)
+            || !fetch(part.compares, request.compares, request.comparePieces,
+                request.form == AtomicForm.COMPARE ? length : 0)) {
             return false;
         }
         if (operation.vector.count() != 0) {
             operation.pieces = operation.vector;
-            operation.length = operation.vector.lengthBytes();
-        }
-        return true;
-    }
-
-    /** Starts a read or a write that a counter has triggered; injected bytes are in its record. */
-    void start(TransmitOperation operation, WorkRequest request) {
-        if ((operation.flags & Flags.INJECT) == 0) {
-            access(operation, request.pieces, request.count, request.address, request.remoteAddr, request.key);
-        } else if (operation.length > sender.injectSizeBytes()) {
-            sender.fail(operation, FabricErrno.EINVAL);
-        } else {
-            post(operation, request.address, request.remoteAddr, request.key);
-        }
-    }
-
-    /** Starts an atomic operation that a counter has triggered. */
-    void start(TransmitOperation operation, AtomicAccess access) {
-        atomic(operation, access);
-    }
-
-    /** Bytes of the elements of an atomic operation. */
-    static long length(AtomicAccess access) {
-        return access.count * AtomicExecutor.sizeBytes(access.form, access.datatype, access.operation);
-    }
-
-    /**
-     * Accepts a write whose bytes are copied before the call returns; else as {@link #access}. Returns 0 or {@code
-     * -FI_EAGAIN}.
-     */
-    int inject(
-        long flags, long nativeAddress, int len, long destAddr, long remoteAddr, long key, long data, long context) {
-        TransmitOperation operation = sender.take(flags & ~Flags.TRIGGER, len, 0, data, context);
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        if (len < 0 || len > sender.injectSizeBytes()) {
-            sender.fail(operation, FabricErrno.EINVAL);
-            return 0;
-        }
-        operation.address = nativeAddress;
-        post(operation, destAddr, remoteAddr, key);
-        return 0;
-    }
-
-    /**
-     * Accepts an atomic operation.
-     *
-     * @param access all arguments; the operation exists and has at most {@link AtomicForm#MAX_BYTES} of operands.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
-    int atomic(AtomicAccess access) {
-        boolean isInjected = (access.flags & Flags.INJECT) != 0;
-        if (!sender.hasAtomics()) {
-            return -FabricErrno.EOPNOTSUPP;
-        }
-        TransmitOperation operation = sender.take(
-            access.flags & ~Flags.TRIGGER, isInjected ? length(access) : 0, 0, 0, access.context);
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        atomic(operation, access);
-        return 0;
-    }
-
-    private void atomic(TransmitOperation operation, AtomicAccess access) {
-        long length = length(access);
-        boolean hasOperands = access.operation != AtomicOperation.ATOMIC_READ.code();
-        boolean isInjected = (access.flags & Flags.INJECT) != 0;
-        if (isInjected && length > sender.injectSizeBytes()) {
-            sender.fail(operation, FabricErrno.EINVAL);
-            return;
-        }
-        AtomicPart part = operation.atomic;
-        part.form = access.form;
-        part.datatype = access.datatype;
-        part.operation = access.operation;
-        part.count = access.count;
-        part.resultBytes = access.form == AtomicForm.BASE ? 0 : length;
-        if (isInjected) {
-            operation.address = access.injected;
-        } else if (!fetch(operation.vector, access.operands, access.operandPieces, hasOperands ? length : 0)
-            || !resolve(part.results, access.results, access.resultPieces, part.resultBytes)
-            || !fetch(part.compares, access.compares, access.comparePieces,
-                access.form == AtomicForm.COMPARE ? length : 0)) {
-            operation.vector.forget();
-            sender.fail(operation, FabricErrno.EFAULT);
-            return;
-        } else if (operation.vector.count() != 0) {
-            operation.pieces = operation.vector;
             operation.length = length;
         }
-        post(operation, access.destAddr, access.remoteAddr, access.key);
+        return true;
     }
 
     /** Finds the regions of pieces of local memory; false if one has no region, or the sum is not that length. */
@@ -220,7 +96,8 @@ final class RemoteSends {
         sender.end(operation, isStored ? errno : FabricErrno.EFAULT);
     }
 
-    private void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
+    /** Sends an access whose local memory is found, now or when its turn comes. */
+    void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
         Peer peer = peers.peer(destAddr);
         if (peer == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH) {
             sender.fail(operation, FabricErrno.EINVAL);

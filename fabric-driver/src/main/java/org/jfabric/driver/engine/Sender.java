@@ -94,78 +94,110 @@ final class Sender {
     }
 
     /**
+     * Accepts an operation that starts now. Returns 0, {@code -FI_EAGAIN} or {@code -FI_EOPNOTSUPP}.
+     */
+    int post(WorkRequest request) {
+        if (request.kind == WorkRequest.ATOMIC && !hasAtomics()) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        TransmitOperation operation = take(request);
+        if (operation == null) {
+            return -FabricErrno.EAGAIN;
+        }
+        if (order != null) {
+            order.add(operation);
+        }
+        if (request.isInjected()) {
+            operation.address = request.injected;
+        }
+        start(operation, request);
+        return 0;
+    }
+
+    /**
      * Takes the record of an operation that a counter starts. Injected bytes are copied now; nothing else is checked.
      * Returns in state {@code TRIGGERED}; null if none is free.
      */
     TransmitOperation reserve(WorkRequest request) {
-        TransmitOperation operation = pool.take();
+        TransmitOperation operation = take(request);
         if (operation == null) {
             return null;
         }
-        boolean isMessage = request.kind == WorkRequest.SEND;
-        long flags = request.opFlags() & ~(isMessage ? ACCESSES : 0);
-        operation.flags = request.isDeferred() ? flags | Flags.TRIGGER : flags & ~Flags.TRIGGER;
-        operation.length = 0;
-        operation.tag = isMessage ? request.tag : 0;
-        operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : request.data;
-        operation.context = request.opContext();
-        if ((flags & Flags.INJECT) != 0) {
-            long source = request.kind == WorkRequest.ATOMIC ? request.atomic.injected : request.injected;
-            operation.length = request.kind == WorkRequest.ATOMIC
-                ? RemoteSends.length(request.atomic) : request.injectedLength;
+        if (request.isInjected()) {
             // a longer one is refused at its start
-            keepInjected(operation, source, (int) Math.min(operation.length, injectSizeBytes));
+            keepInjected(operation, request.injected, Math.min(request.injectedLength, injectSizeBytes));
         }
         // last: if the copy fails, recover() ends an operation that is not waiting
         operation.state = TransmitOperation.TRIGGERED;
         return operation;
     }
 
+    /** A record for an operation; a hostile client may have set flags that make a message an access of memory. */
+    private TransmitOperation take(WorkRequest request) {
+        TransmitOperation operation = pool.take();
+        if (operation != null) {
+            boolean isMessage = request.kind == WorkRequest.SEND;
+            long flags = request.flags & ~(isMessage ? ACCESSES | Flags.TRIGGER : Flags.TRIGGER);
+            operation.flags = request.isDeferred() ? flags | Flags.TRIGGER : flags;
+            operation.length = request.isInjected() ? request.injectedLength : 0;
+            operation.tag = isMessage ? request.tag : 0;
+            boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0 && request.kind != WorkRequest.ATOMIC;
+            operation.data = hasData ? request.data : 0;
+            operation.context = request.context;
+        }
+        return operation;
+    }
+
     /** Starts an operation with a record of {@link #reserve}. */
     void start(WaitingOperation work) {
-        TransmitOperation operation = unreserved(work);
-        WorkRequest request = work.request;
-        boolean isInjected = (operation.flags & Flags.INJECT) != 0;
-        if (request.kind == WorkRequest.ACCESS) {
-            remote.start(operation, request);
-        } else if (request.kind == WorkRequest.ATOMIC) {
-            request.atomic.injected = operation.injectAddress;
-            remote.start(operation, request.atomic);
-        } else if (isInjected && operation.length > injectSizeBytes) {
+        start(unreserved(work), work.request);
+    }
+
+    private void start(TransmitOperation operation, WorkRequest request) {
+        boolean isInjected = request.isInjected();
+        if (isInjected && operation.length > injectSizeBytes) {
             fail(operation, FabricErrno.EINVAL);
-        } else if (isInjected) {
-            post(operation, request.address, operation.length);
-        } else if (resolve(operation, request.pieces, request.count)) {
-            post(operation, request.address, operation.length);
-        } else {
+        } else if (request.kind == WorkRequest.ATOMIC && !remote.prepare(operation, request)
+            || request.kind != WorkRequest.ATOMIC && !isInjected && !resolve(operation, request)) {
+            operation.vector.forget();
             fail(operation, FabricErrno.EFAULT);
+        } else if (request.kind != WorkRequest.SEND) {
+            remote.post(operation, request.address, request.remoteAddr, request.key);
+        } else {
+            if (isInjected) {
+                keepInjected(operation, operation.address, (int) operation.length);
+            }
+            post(operation, request.address, operation.length);
         }
     }
 
-    /** Finds the memory of a message. Returns false if it is not registered. */
-    private boolean resolve(TransmitOperation operation, long[] pieces, int count) {
-        if (count == 1) {
-            operation.length = pieces[1];
-            if (pieces[1] == 0) {
-                return true;
+    /** Finds the local memory of a message or an access. Returns false if it is not registered. */
+    private boolean resolve(TransmitOperation operation, WorkRequest request) {
+        long[] pieces = request.pieces;
+        boolean isRead = operation.isRead();
+        if (request.count != 1) {
+            boolean isFound = isRead ? operation.vector.resolve(regions, pieces, request.count)
+                : operation.vector.fetch(regions, pieces, request.count);
+            if (isFound && operation.vector.count() != 0) {
+                operation.pieces = operation.vector;
+                operation.length = operation.vector.lengthBytes();
             }
-            RegisteredRegion region = regions.find(pieces[0], pieces[1]);
+            return isFound;
+        }
+        long length = pieces[1];
+        if (length == 0) {
+            return true;
+        }
+        RegisteredRegion region = regions.find(pieces[0], length);
+        if (region == null) {
+            region = isRead ? regions.findCopied(pieces[0], length) : regions.fetch(pieces[0], length);
             if (region == null) {
-                region = regions.fetch(pieces[0], pieces[1]);
+                return false;
             }
-            if (region != null) {
-                operation.region = region;
-                operation.address = region.address() + MemoryRegionDescriptor.offset(pieces[0]);
-            }
-            return region != null;
         }
-        if (!operation.vector.fetch(regions, pieces, count)) {
-            return false;
-        }
-        if (operation.vector.count() != 0) {
-            operation.pieces = operation.vector;
-            operation.length = operation.vector.lengthBytes();
-        }
+        operation.region = region;
+        operation.address = region.address() + MemoryRegionDescriptor.offset(pieces[0]);
+        operation.length = length;
         return true;
     }
 
@@ -271,31 +303,6 @@ final class Sender {
             operation.address = region.address() + MemoryRegionDescriptor.offset(buf);
         }
         post(operation, destAddr, len);
-        return 0;
-    }
-
-    /**
-     * Accepts a send that is gathered from pieces of registered memory.
-     *
-     * @param pieces   address and length of each, one after the other.
-     * @param count    of pieces, at most {@link org.jfabric.driver.link.PieceList#MAX_PIECES}.
-     * @return 0 or {@code -FI_EAGAIN}.
-     */
-    int sendVector(
-        long flags, long[] pieces, int count, long destAddr, long tag, long data, long context) {
-        TransmitOperation operation = takeMessage(flags, 0, tag, data, context);
-        if (operation == null) {
-            return -FabricErrno.EAGAIN;
-        }
-        if (!operation.vector.fetch(regions, pieces, count)) {
-            fail(operation, FabricErrno.EFAULT);
-            return 0;
-        }
-        if (operation.vector.count() != 0) {
-            operation.pieces = operation.vector;
-            operation.length = operation.vector.lengthBytes();
-        }
-        post(operation, destAddr, operation.length);
         return 0;
     }
 
@@ -671,15 +678,11 @@ final class Sender {
         }
     }
 
-    /** A record for a message; a hostile client may have set flags that make it an access of memory. */
+    /** As {@link #take(WorkRequest)}, for a message of one piece. */
     private TransmitOperation takeMessage(long flags, long len, long tag, long data, long context) {
-        return take(flags & ~(ACCESSES | Flags.TRIGGER), len, tag, data, context);
-    }
-
-    TransmitOperation take(long flags, long len, long tag, long data, long context) {
         TransmitOperation operation = pool.take();
         if (operation != null) {
-            operation.flags = flags;
+            operation.flags = flags & ~(ACCESSES | Flags.TRIGGER);
             operation.length = len;
             operation.tag = tag;
             operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : data;

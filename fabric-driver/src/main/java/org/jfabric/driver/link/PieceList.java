@@ -3,7 +3,7 @@ package org.jfabric.driver.link;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.layout.MemoryRegionDescriptor;
-import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 import org.jfabric.layout.Words;
 
 /**
@@ -14,7 +14,7 @@ import org.jfabric.layout.Words;
  */
 public final class PieceList {
     /** Largest number of pieces of one operation. */
-    public static final int MAX_PIECES = VectorRequestDescriptor.MAX_PIECES;
+    public static final int MAX_PIECES = WorkRequestDescriptor.MAX_PIECES;
 
     /** One more: a protocol that sends the operation over another link puts a header in front of its pieces. */
     private static final int CAPACITY = MAX_PIECES + 1;

@@ -49,9 +49,6 @@ public final class QueuePoller {
     private final SendRequestDecoder send = new SendRequestDecoder();
     private final ReceiveRequestDecoder receive = new ReceiveRequestDecoder();
     private final CancelRequestDecoder cancel = new CancelRequestDecoder();
-    private final VectorRequests vectors = new VectorRequests();
-    private final RemoteRequests remoteRequests = new RemoteRequests();
-    private final AtomicRequests atomicRequests = new AtomicRequests();
     private final WorkRequests workRequests = new WorkRequests();
     private final SlabReturns slabReturns = new SlabReturns();
     private final ArrayList<ProgressClient> clients = new ArrayList<>();
@@ -315,10 +312,8 @@ public final class QueuePoller {
             if (type == STAMP_TYPE) {
                 return onStamp(queues, ring, offset, catchesUp);
             }
-            boolean isKnown = type == VectorRequests.SEND_TYPE || type == RemoteRequests.TYPE
-                || type == AtomicRequests.TYPE;
             return type == WorkRequests.TYPE ? onWork(queues, true, offset, length)
-                : onVector(queues, type, isKnown, offset, length, "transmit");
+                : corrupt(queues, "transmit", unexpected(type, length));
         }
         send.wrap(queues.transmitBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             SendRequestDecoder.BLOCK_LENGTH, SendRequestDecoder.SCHEMA_VERSION);
@@ -353,7 +348,7 @@ public final class QueuePoller {
         }
         if (type != RECEIVE_TYPE || length != RECEIVE_LENGTH) {
             return type == WorkRequests.TYPE ? onWork(queues, false, offset, length)
-                : onVector(queues, type, type == VectorRequests.RECEIVE_TYPE, offset, length, "receive");
+                : corrupt(queues, "receive", unexpected(type, length));
         }
         receive.wrap(queues.receiveBuffer, offset + RecordRingDescriptor.WORD_LENGTH,
             ReceiveRequestDecoder.BLOCK_LENGTH, ReceiveRequestDecoder.SCHEMA_VERSION);
@@ -380,7 +375,7 @@ public final class QueuePoller {
         int type = ring.type();
         int next = ring.offset();
         ring.step();
-        if (type == CANCEL_TYPE || type == WorkRequests.TYPE) {
+        if (type == CANCEL_TYPE) {
             return onTransmitRecord(queues, ring, next, true);
         }
         queues.endpoint.beginSample(nowNs);
@@ -389,24 +384,10 @@ public final class QueuePoller {
         return executed;
     }
 
-    /** Also called for records of types that this queue does not have. */
-    private boolean onVector(
-        EndpointQueues queues, int type, boolean isKnown, int offset, int length, String name) {
-        int result = !isKnown ? VectorRequests.CORRUPT
-            : type == AtomicRequests.TYPE ? atomicRequests.execute(queues, offset, length)
-            : type == RemoteRequests.TYPE ? remoteRequests.execute(queues, offset, length)
-            : type == VectorRequests.SEND_TYPE ? vectors.send(queues, offset, length)
-            : vectors.receive(queues, offset, length);
-        if (result == VectorRequests.CORRUPT) {
-            return corrupt(queues, name, unexpected(type, length));
-        }
-        return result == 0 || refused(queues, name, result);
-    }
-
     private boolean onWork(EndpointQueues queues, boolean isTransmit, int offset, int length) {
         String name = isTransmit ? "transmit" : "receive";
         int result = workRequests.execute(queues, isTransmit, offset, length);
-        if (result == VectorRequests.CORRUPT) {
+        if (result == WorkRequests.CORRUPT) {
             return corrupt(queues, name, unexpected(WorkRequests.TYPE, length));
         }
         return result == 0 || refused(queues, name, result);

@@ -10,6 +10,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.jfabric.client.WorkRequest;
+import org.jfabric.driver.kit.Requests;
 import org.jfabric.driver.link.scripted.Observer;
 import org.jfabric.driver.link.scripted.ScriptedChannel;
 import org.jfabric.info.FabricErrno;
@@ -183,9 +185,8 @@ class EngineModelTest {
                     message.id);
                 node.fill(offset, message.length, -1);
             } else if (message.pieces != null) {
-                result = node.endpoint.sendVector(
-                    flags | Flags.COMPLETION, message.pieces.requests(node), message.pieces.count(), message.to,
-                    message.tag, message.id, message.id);
+                result = node.endpoint.post(Requests.message(WorkRequest.SEND, flags | Flags.COMPLETION,
+                    message.pieces.requests(node), message.to, message.tag, message.id, message.id));
             } else {
                 result = node.endpoint.send(
                     flags | Flags.COMPLETION, node.buf(offset), message.length, message.to, message.tag, message.id,

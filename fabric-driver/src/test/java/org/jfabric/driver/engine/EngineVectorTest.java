@@ -3,6 +3,8 @@ package org.jfabric.driver.engine;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.jfabric.client.WorkRequest;
+import org.jfabric.driver.kit.Requests;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -94,10 +96,11 @@ class EngineVectorTest {
             for (boolean isLength : new boolean[] {false, true}) {
                 long[] pieces = ScatteredPieces.of(0, 10, 20, 30, 40).requests(a);
                 pieces[2 * bad + (isLength ? 1 : 0)] = isLength ? Long.MAX_VALUE : 0x7777L << 48;
-                a.endpoint.sendVector(Engines.TAGGED, pieces, 4, a.fiAddr(b), 7, 0, 5);
+                a.endpoint.post(Requests.message(
+                    WorkRequest.SEND, Engines.TAGGED, pieces, a.fiAddr(b), 7, 0, 5));
                 a.posted++;
                 assertEquals(FabricErrno.EFAULT, a.next().errno());
-                a.endpoint.receiveVector(Engines.TAGGED, pieces, 4, -1, 7, 0, 6);
+                a.endpoint.post(Requests.message(WorkRequest.RECEIVE, Engines.TAGGED, pieces, -1, 7, 0, 6));
                 a.posted++;
                 assertEquals(FabricErrno.EFAULT, a.next().errno());
                 assertEquals(0, a.region.useCount());
@@ -150,7 +153,7 @@ class EngineVectorTest {
         start();
         // each of the pieces is inside of its region, all of them together are longer than a message may be
         long[] pieces = {a.buf(0), Engines.MEMORY, a.twinBuf(0), 1};
-        a.endpoint.sendVector(Engines.TAGGED, pieces, 2, a.fiAddr(b), 7, 0, 5);
+        a.endpoint.post(Requests.message(WorkRequest.SEND, Engines.TAGGED, pieces, a.fiAddr(b), 7, 0, 5));
         a.posted++;
         assertEquals(FabricErrno.EINVAL, a.next().errno());
         a.assertAtRest();

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.WorkRequest;
+import org.jfabric.driver.kit.Requests;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.scripted.Script;
@@ -211,14 +213,15 @@ final class Engines {
         }
 
         int sendVector(long flags, ScatteredPieces pieces, long to, long tag, long data, long context) {
-            int result = endpoint.sendVector(flags, pieces.requests(this), pieces.count(), to, tag, data, context);
+            int result = endpoint.post(
+                Requests.message(WorkRequest.SEND, flags, pieces.requests(this), to, tag, data, context));
             posted += result == 0 ? 1 : 0;
             return result;
         }
 
         int receiveVector(long flags, ScatteredPieces pieces, long from, long tag, long ignore, long context) {
-            int result = endpoint.receiveVector(
-                flags, pieces.requests(this), pieces.count(), from, tag, ignore, context);
+            int result = endpoint.post(
+                Requests.message(WorkRequest.RECEIVE, flags, pieces.requests(this), from, tag, ignore, context));
             posted += result == 0 ? 1 : 0;
             return result;
         }
@@ -241,8 +244,8 @@ final class Engines {
 
         /** Claims into pieces of which the second is not registered. */
         int receiveAtNowhere(long flags, long claimed, long context) {
-            int result = endpoint.receiveVector(
-                flags, new long[] {buf(0), 1, buf(MEMORY - 1), 2}, 2, -1, claimed, 0, context);
+            int result = endpoint.post(Requests.message(
+                WorkRequest.RECEIVE, flags, new long[] {buf(0), 1, buf(MEMORY - 1), 2}, -1, claimed, 0, context));
             posted += result == 0 ? 1 : 0;
             return result;
         }

@@ -99,7 +99,8 @@ public final class LateFaultRun {
         /** Deferred work that starts when {@link #trigger()} is called. */
         void defer(int kind, int length, long peer, long context) {
             WorkRequest request = new WorkRequest();
-            request.kind = kind;
+            request.begin(kind);
+            request.isTriggered = true;
             request.counterId = 1;
             request.threshold = 1;
             request.completionId = 2;
@@ -111,7 +112,7 @@ public final class LateFaultRun {
             request.address = peer;
             request.tag = 5;
             request.context = context;
-            endpoint.defer(request);
+            endpoint.post(request);
         }
 
         void trigger() {

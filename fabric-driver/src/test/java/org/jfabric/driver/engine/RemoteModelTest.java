@@ -137,9 +137,8 @@ class RemoteModelTest {
             long source = (long) access.slot * SLOT;
             from.pending.put(access.id, access);
             int result = inject
-                ? from.node.endpoint.injectAccess(Flags.RMA | Flags.COMPLETION | Flags.INJECT | flags,
-                    from.node.memory + source, access.length, to.index, access.offset, access.region.exposed.key(),
-                    access.id, access.id)
+                ? from.node.inject(flags, source, access.length, to.index, access.offset,
+                    access.region.exposed.key(), access.id, access.id)
                 : from.node.access(flags, source, access.length, to.index, access.offset,
                     access.region.exposed.key(), access.id, access.id);
             if (accepted(from, access, result)) {

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.engine.late.LateFault;
@@ -149,9 +150,31 @@ final class RemoteRig implements AutoCloseable {
         }
 
         int access(long flags, long offset, long length, long to, long remote, long key, long data, long context) {
-            return endpoint.access(
-                Flags.RMA | Flags.COMPLETION | flags, new long[] {buf(offset), length}, 1, to, remote, key, data,
-                context);
+            return access(flags, new long[] {buf(offset), length}, to, remote, key, data, context);
+        }
+
+        int access(long flags, long[] pieces, long to, long remote, long key, long data, long context) {
+            WorkRequest work = request(flags, to, remote, key, data, context);
+            System.arraycopy(pieces, 0, work.pieces, 0, pieces.length);
+            work.count = pieces.length / 2;
+            return endpoint.post(work);
+        }
+
+        int inject(long flags, long offset, int length, long to, long remote, long key, long data, long context) {
+            WorkRequest work = request(flags | Flags.INJECT, to, remote, key, data, context);
+            work.inject(memory + offset, length);
+            return endpoint.post(work);
+        }
+
+        private static WorkRequest request(long flags, long to, long remote, long key, long data, long context) {
+            WorkRequest work = new WorkRequest().begin(WorkRequest.ACCESS);
+            work.flags = Flags.RMA | Flags.COMPLETION | flags;
+            work.address = to;
+            work.remoteAddr = remote;
+            work.key = key;
+            work.data = data;
+            work.context = context;
+            return work;
         }
     }
 

@@ -94,10 +94,9 @@ public final class RemoteRigFaults {
         long flags = kind.equals("read") ? Flags.READ : Flags.WRITE;
         flags |= kind.equals("data") ? Flags.REMOTE_CQ_DATA : 0;
         int result = kind.equals("vector")
-            ? initiator.endpoint.access(
-                Flags.RMA | Flags.COMPLETION | flags,
-                new long[] {initiator.buf(0), length / 2, initiator.buf(length / 2), length - length / 2}, 2, toTarget,
-                GUARD, KEY, 0, context)
+            ? initiator.access(
+                flags, new long[] {initiator.buf(0), length / 2, initiator.buf(length / 2), length - length / 2},
+                toTarget, GUARD, KEY, 0, context)
             : initiator.access(flags, kind.equals("read") ? RemoteRig.MEMORY / 2 : 0, length, toTarget, GUARD, KEY, 99,
                 context);
         wrong += result == 0 ? "" : "posting answered " + result + "; ";

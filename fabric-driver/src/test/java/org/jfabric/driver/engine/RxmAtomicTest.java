@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.agrona.UnsafeApi;
-import org.jfabric.client.AtomicAccess;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.scripted.Script;
 import org.jfabric.driver.resource.RegionKey;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -90,7 +90,7 @@ class RxmAtomicTest {
         /** What the memory of each is to be when everything has ended. */
         final long[] models = new long[2];
         final List<Map<Long, Posted>> pending = List.of(new HashMap<>(), new HashMap<>());
-        final AtomicAccess access = new AtomicAccess();
+        final WorkRequest access = new WorkRequest().begin(WorkRequest.ATOMIC);
         long nextContext = 1;
         int refused;
 
@@ -130,8 +130,8 @@ class RxmAtomicTest {
             access.form = form;
             access.datatype = datatype.code();
             access.operation = operation.code();
-            access.count = count;
-            access.destAddr = node.fiAddr(nodes.get(1 - side));
+            access.elements = count;
+            access.address = node.fiAddr(nodes.get(1 - side));
             access.remoteAddr = switch (errno) {
                 case FabricErrno.EFAULT -> PART - length + size;
                 case FabricErrno.EINVAL -> 1;
@@ -140,11 +140,11 @@ class RxmAtomicTest {
             access.key = errno == FabricErrno.EKEYREJECTED ? KEY + 77
                 : errno == FabricErrno.EACCES && !reads ? READ_ONLY : KEY;
             access.context = nextContext;
-            access.operandPieces = pieces(access.operands, node, slot, reads ? 0 : length);
+            access.count = pieces(access.pieces, node, slot, reads ? 0 : length);
             access.comparePieces = pieces(
                 access.compares, node, slot + 128, form == AtomicForm.COMPARE ? length : 0);
             access.resultPieces = pieces(access.results, node, slot + 512, form == AtomicForm.BASE ? 0 : length);
-            if (node.endpoint.atomic(access) != 0) {
+            if (node.endpoint.post(access) != 0) {
                 return;
             }
             node.posted++;
@@ -267,21 +267,21 @@ class RxmAtomicTest {
         }
     }
 
-    private AtomicAccess sum(Engines.Node from, Engines.Node to, int form, int count, long context) {
-        AtomicAccess access = new AtomicAccess();
+    private WorkRequest sum(Engines.Node from, Engines.Node to, int form, int count, long context) {
+        WorkRequest access = new WorkRequest().begin(WorkRequest.ATOMIC);
         access.flags = Flags.ATOMIC | Flags.COMPLETION | (form == AtomicForm.BASE ? Flags.WRITE : Flags.READ);
         access.form = form;
         access.datatype = AtomicDatatype.INT64.code();
         access.operation = AtomicOperation.SUM.code();
-        access.count = count;
-        access.destAddr = from.fiAddr(to);
+        access.elements = count;
+        access.address = from.fiAddr(to);
         access.key = KEY;
         access.context = context;
-        access.operands[0] = from.buf(0);
-        access.operands[1] = (long) count * Long.BYTES;
-        access.operandPieces = 1;
+        access.pieces[0] = from.buf(0);
+        access.pieces[1] = (long) count * Long.BYTES;
+        access.count = 1;
         access.results[0] = from.buf(SLOT * (1 + context % 100));
-        access.results[1] = form == AtomicForm.BASE ? 0 : access.operands[1];
+        access.results[1] = form == AtomicForm.BASE ? 0 : access.pieces[1];
         access.resultPieces = 1;
         return access;
     }
@@ -300,7 +300,7 @@ class RxmAtomicTest {
                 UnsafeApi.putLong(node.memory + 8L * word, word + 1);
             }
             for (int i = 0; i < count; i++) {
-                assertEquals(0, node.endpoint.atomic(sum(node, node == a ? b : a, AtomicForm.FETCH, 128, i)));
+                assertEquals(0, node.endpoint.post(sum(node, node == a ? b : a, AtomicForm.FETCH, 128, i)));
                 node.posted++;
             }
         }
@@ -329,9 +329,9 @@ class RxmAtomicTest {
         Engines.Node a = rig.add("a");
         Engines.Node b = rig.add("b");
         expose(b, KEY, BOTH, 1024);
-        assertEquals(0, a.endpoint.atomic(sum(a, b, AtomicForm.BASE, 21, 1)));
+        assertEquals(0, a.endpoint.post(sum(a, b, AtomicForm.BASE, 21, 1)));
         assertEquals(FabricErrno.EINVAL, a.next().errno());
-        assertEquals(0, a.endpoint.atomic(sum(a, b, AtomicForm.BASE, 20, 2)));
+        assertEquals(0, a.endpoint.post(sum(a, b, AtomicForm.BASE, 20, 2)));
         assertEquals(0, a.next().errno());
         a.posted += 2;
         rig.settle();
@@ -345,7 +345,7 @@ class RxmAtomicTest {
         rig.caps = Flags.SOURCE;
         Engines.Node b = rig.add("b");
         expose(b, KEY, BOTH, 1024);
-        assertEquals(0, a.endpoint.atomic(sum(a, b, AtomicForm.FETCH, 1, 1)));
+        assertEquals(0, a.endpoint.post(sum(a, b, AtomicForm.FETCH, 1, 1)));
         assertEquals(FabricErrno.EACCES, a.next().errno());
         b.trecv(0, 10, 1, 1);
         a.tsend(b, 0, 10, 1, 2);
@@ -361,7 +361,7 @@ class RxmAtomicTest {
         long region = expose(a, KEY, BOTH, 64);
         UnsafeApi.putLong(a.memory, 5);
         for (int i = 0; i < 3; i++) {
-            assertEquals(0, a.endpoint.atomic(sum(a, a, AtomicForm.FETCH, 1, i)));
+            assertEquals(0, a.endpoint.post(sum(a, a, AtomicForm.FETCH, 1, i)));
             assertEquals(0, a.next().errno());
             assertEquals(5L * i, UnsafeApi.getLong(a.memory + SLOT * (1 + i)));
         }

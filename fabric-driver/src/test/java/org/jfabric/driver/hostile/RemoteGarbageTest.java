@@ -12,7 +12,8 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
-import org.jfabric.codec.queue.RemoteRequestEncoder;
+import org.jfabric.client.WorkRequest;
+import org.jfabric.codec.queue.WorkRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
@@ -36,8 +37,8 @@ class RemoteGarbageTest {
     @RegisterExtension
     static final WatchedDriver DRIVER = new WatchedDriver();
 
-    private static final int TYPE = RemoteRequestEncoder.TEMPLATE_ID;
-    private static final int HEAD = RecordRingDescriptor.WORD_LENGTH + RemoteRequestEncoder.BLOCK_LENGTH;
+    private static final int TYPE = WorkRequestEncoder.TEMPLATE_ID;
+    private static final int HEAD = RecordRingDescriptor.WORD_LENGTH + WorkRequestEncoder.BLOCK_LENGTH;
     private static final long WRITE = Flags.RMA | Flags.WRITE | Flags.COMPLETION;
     private static final long READ = Flags.RMA | Flags.READ | Flags.COMPLETION;
     private static final long BOTH = Flags.REMOTE_READ | Flags.REMOTE_WRITE;
@@ -56,7 +57,7 @@ class RemoteGarbageTest {
 
     /** A record of that length whatever its contents are; remote: offset, key, context. */
     private static void post(
-        ControlClient client, ControlClient.Queues queues, int length, long count, long flags, long dest,
+        ControlClient client, ControlClient.Queues queues, int length, int count, long flags, long dest,
         long[] remote, long... pieces) {
         int offset = Deadline.awaitValue("room", () -> {
             int claimed = queues.transmit.claim(length);
@@ -64,10 +65,12 @@ class RemoteGarbageTest {
         });
         long record = queues.transmit.ringAddress() + offset;
         if (length >= HEAD) {
-            new RemoteRequestEncoder().wrap(
-                new UnsafeBuffer(record + RecordRingDescriptor.WORD_LENGTH, RemoteRequestEncoder.BLOCK_LENGTH), 0)
-                .context(remote[2]).destAddr(dest).remoteAddr(remote[0]).key(remote[1]).data(99).flags(flags)
-                .count(count);
+            new WorkRequestEncoder().wrap(
+                new UnsafeBuffer(record + RecordRingDescriptor.WORD_LENGTH, WorkRequestEncoder.BLOCK_LENGTH), 0)
+                .context(remote[2]).address(dest).tagOrRemoteAddr(remote[0]).ignoreOrKey(remote[1]).dataOrElements(99)
+                .flags(flags).kind((short) WorkRequest.ACCESS).form((short) 0).datatype((short) 0)
+                .operation((short) 0).pieces((short) count).resultPieces((short) 0).comparePieces((short) 0)
+                .isTriggered((short) 0);
         }
         for (int i = 0; i < pieces.length && HEAD + 8 * (i + 1) <= length; i++) {
             UnsafeApi.putLong(record + HEAD + 8L * i, pieces[i]);
@@ -85,12 +88,12 @@ class RemoteGarbageTest {
 
     @ParameterizedTest
     @CsvSource({
-        // bytes behind the head, count, flags beside FI_RMA: FI_WRITE is 512, FI_READ 256
+        // bytes behind the head, pieces, flags beside FI_RMA: FI_WRITE is 512, FI_READ 256
         "-1, 0, WRITE", "-8, 0, WRITE", "-56, 0, WRITE", "16, 0, WRITE", "0, 1, WRITE", "16, 2, WRITE", "15, 1, WRITE",
-        "17, 1, WRITE", "16, -1, WRITE", "80, 5, WRITE", "16, 4294967297, WRITE", "16, 1152921504606846977, WRITE",
-        "16, 1, NONE", "16, 1, BOTH", "16, 1, TAGGED", "16, 1, MSG", "16, 1, ATOMIC", "16, 1, NO_RMA",
-        "16, 16, INJECT_READ", "16, 15, INJECT", "16, 17, INJECT", "16, -1, INJECT", "16, 4294967312, INJECT"})
-    void shouldEndTheClientWhoseRequestDoesNotFitItsRecord(int behind, long count, String kind) {
+        "17, 1, WRITE", "16, 255, WRITE", "80, 5, WRITE", "16, 129, WRITE", "16, 1, NONE", "16, 1, BOTH",
+        "16, 1, TAGGED", "16, 1, MSG", "16, 1, ATOMIC", "16, 1, NO_RMA", "16, 0, INJECT_READ", "16, 1, INJECT",
+        "15, 255, INJECT"})
+    void shouldEndTheClientWhoseRequestDoesNotFitItsRecord(int behind, int count, String kind) {
         long flags = switch (kind) {
             case "NONE" -> Flags.RMA;
             case "BOTH" -> Flags.RMA | Flags.READ | Flags.WRITE;

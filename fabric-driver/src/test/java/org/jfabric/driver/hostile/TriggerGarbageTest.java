@@ -11,6 +11,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.codec.control.WaitObj;
+import org.jfabric.codec.queue.WorkConditionEncoder;
 import org.jfabric.codec.queue.WorkRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.FabricNode;
@@ -20,6 +21,7 @@ import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.CounterDescriptor;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.Tag;
@@ -37,7 +39,7 @@ class TriggerGarbageTest {
     static final WatchedDriver DRIVER = new WatchedDriver();
 
     private static final int TYPE = WorkRequestEncoder.TEMPLATE_ID;
-    private static final int HEAD = RecordRingDescriptor.WORD_LENGTH + WorkRequestEncoder.BLOCK_LENGTH;
+    private static final int HEAD = WorkRequestDescriptor.TRIGGERED_HEAD_LENGTH;
     private static final long CAPS = Flags.RMA | Flags.ATOMIC | Flags.TAGGED | Flags.MSG | Flags.TRIGGER;
     private static final long SEND = Flags.TAGGED | Flags.COMPLETION;
     private static final long WRITE = Flags.RMA | Flags.WRITE | Flags.COMPLETION;
@@ -48,14 +50,20 @@ class TriggerGarbageTest {
         return "trigger-" + Long.toHexString(new SplittableRandom().nextLong());
     }
 
-    /** A request whose block is filled at random where it is not said; returns the block. */
-    private static WorkRequestEncoder request(RecordProducer ring, int offset, SplittableRandom random) {
+    /** A request whose block and condition are filled at random where it is not said; returns the block. */
+    private static WorkRequestEncoder request(RecordProducer ring, int offset, SplittableRandom random, int kind) {
         UnsafeBuffer body = new UnsafeBuffer(
-            ring.ringAddress() + offset + RecordRingDescriptor.WORD_LENGTH, WorkRequestEncoder.BLOCK_LENGTH);
+            ring.ringAddress() + offset + RecordRingDescriptor.WORD_LENGTH, HEAD - RecordRingDescriptor.WORD_LENGTH);
         for (int i = 0; i < body.capacity(); i += 8) {
             body.putLong(i, random.nextLong());
         }
-        return new WorkRequestEncoder().wrap(body, 0);
+        return new WorkRequestEncoder().wrap(body, 0).kind((short) kind).resultPieces((short) 0)
+            .comparePieces((short) 0).isTriggered((short) 1);
+    }
+
+    private static WorkConditionEncoder condition(RecordProducer ring, int offset) {
+        return new WorkConditionEncoder().wrap(new UnsafeBuffer(
+            ring.ringAddress() + offset + WorkRequestDescriptor.HEAD_LENGTH, WorkConditionEncoder.BLOCK_LENGTH), 0);
     }
 
     /** A send of a word of the region that waits for a counter. */
@@ -63,9 +71,9 @@ class TriggerGarbageTest {
         ControlClient client, ControlClient.Queues queues, ControlClient.Count counter, long threshold, long dest,
         long address, long context) {
         int offset = claim(queues.transmit, HEAD + 16);
-        request(queues.transmit, offset, new SplittableRandom(3)).counterId(counter.id()).threshold(threshold)
-            .workId(0).completionId(0).kind((short) WorkRequest.SEND).count(1).flags(SEND).context(context)
-            .address(dest).tag(9);
+        request(queues.transmit, offset, new SplittableRandom(3), WorkRequest.SEND).pieces((short) 1).flags(SEND)
+            .context(context).address(dest).tagOrRemoteAddr(9);
+        condition(queues.transmit, offset).counterId(counter.id()).threshold(threshold).workId(0).completionId(0);
         UnsafeApi.putLong(queues.transmit.ringAddress() + offset + HEAD, address);
         UnsafeApi.putLong(queues.transmit.ringAddress() + offset + HEAD + 8, 8);
         queues.transmit.commit(offset, HEAD + 16, TYPE);
@@ -81,23 +89,25 @@ class TriggerGarbageTest {
 
     @ParameterizedTest
     @CsvSource({
-        // queue, kind, bytes behind the head, count, flags
+        // queue, kind, bytes behind the head, pieces or elements, flags
         "t, 1, 15, 1, SEND", "t, 1, 17, 1, SEND", "t, 1, 0, 1, SEND", "t, 1, 16, 0, SEND", "t, 1, 80, 5, SEND",
-        "t, 1, 16, -1, SEND", "t, 1, 16, 4294967297, SEND", "t, 1, 16, 1, NONE", "t, 1, 16, 1, BOTH",
-        "t, 1, 16, 1, WRITE", "t, 1, 16, 15, INJECT", "t, 1, 16, -1, INJECT", "t, 1, -1, 0, SEND",
-        "t, 1, -120, 0, SEND", "t, 2, 16, 1, SEND", "t, 0, 16, 1, SEND", "t, 5, 16, 1, SEND", "t, 255, 16, 1, SEND",
-        "t, 3, 16, 1, SEND", "t, 3, 16, 1, READ_WRITE", "t, 3, 16, 16, READ_INJECT", "t, 4, 16, 1, SEND",
-        "t, 4, 16, 1, ATOMIC_READ", "t, 4, 17, 1, ATOMIC", "t, 4, 16, -1, ATOMIC", "t, 4, 16, 1000, ATOMIC",
+        "t, 1, 16, 255, SEND", "t, 1, 16, 129, SEND", "t, 1, 16, 1, NONE", "t, 1, 16, 1, BOTH",
+        "t, 1, 16, 1, WRITE", "t, 1, 16, 15, INJECT", "t, 1, 16, 1, INJECT", "t, 1, -1, 0, SEND",
+        "t, 1, -32, 0, SEND", "t, 1, -88, 0, SEND", "t, 2, 16, 1, SEND", "t, 0, 16, 1, SEND", "t, 5, 16, 1, SEND",
+        "t, 255, 16, 1, SEND", "t, 3, 16, 1, SEND", "t, 3, 16, 1, READ_WRITE", "t, 3, 16, 0, READ_INJECT",
+        "t, 4, 16, 1, SEND", "t, 4, 16, 1, ATOMIC_READ", "t, 4, 17, 1, ATOMIC", "t, 4, 16, -1, ATOMIC",
+        "t, 4, 16, 1000, ATOMIC", "t, 4, 16, 1, ATOMIC_INJECT", "t, 4, 16, 3, ATOMIC_INJECT",
         "t, 1, 16, 1, THRESHOLD", "r, 2, 15, 1, SEND", "r, 2, 16, 2, SEND", "r, 2, 16, 1, PEEK",
-        "r, 2, 16, 16, INJECT", "r, 1, 16, 1, SEND", "r, 3, 16, 1, WRITE", "r, 4, 16, 1, ATOMIC"})
+        "r, 2, 16, 0, INJECT", "r, 1, 16, 1, SEND", "r, 3, 16, 1, WRITE", "r, 4, 16, 1, ATOMIC"})
     void shouldEndTheClientWhoseRequestIsNone(String queue, int kind, int behind, long count, String flags) {
         ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
         ControlClient.Queues queues = client.open(name(), "", CAPS, 0, null);
         ControlClient.Count counter = client.openCounter(WaitObj.NONE);
         RecordProducer ring = queue.equals("t") ? queues.transmit : queues.receive;
         int offset = claim(ring, HEAD + Math.max(0, behind));
-        request(ring, offset, new SplittableRandom(1)).counterId(counter.id()).workId(0).completionId(0)
-            .threshold(flags.equals("THRESHOLD") ? -1 : 0).kind((short) kind).count(count).flags(switch (flags) {
+        request(ring, offset, new SplittableRandom(1), kind).dataOrElements(count)
+            .pieces((short) (kind != WorkRequest.ATOMIC ? count : flags.equals("ATOMIC_INJECT") ? 0 : 1))
+            .flags(switch (flags) {
                 case "NONE" -> Flags.COMPLETION;
                 case "BOTH" -> SEND | Flags.MSG;
                 case "WRITE" -> WRITE;
@@ -106,10 +116,12 @@ class TriggerGarbageTest {
                 case "READ_WRITE" -> WRITE | Flags.READ;
                 case "READ_INJECT" -> Flags.RMA | Flags.READ | Flags.INJECT;
                 case "ATOMIC" -> ATOMIC;
+                case "ATOMIC_INJECT" -> ATOMIC | Flags.INJECT;
                 case "ATOMIC_READ" -> Flags.ATOMIC | Flags.READ;
                 default -> SEND;
-            }).form((short) 0).datatype((short) 6).operation((short) 2).operandPieces((short) 1)
-            .resultPieces((short) 0).comparePieces((short) 0);
+            }).form((short) 0).datatype((short) 6).operation((short) 2);
+        condition(ring, offset).counterId(counter.id()).workId(0).completionId(0)
+            .threshold(flags.equals("THRESHOLD") ? -1 : 0);
         ring.commit(offset, HEAD + behind, TYPE);
         client.signal(queues);
         String reason = client.expectEnded();
@@ -124,9 +136,10 @@ class TriggerGarbageTest {
         ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
         ControlClient.Queues queues = client.open(name(), "", Flags.TAGGED | caps, 0, null);
         int offset = claim(queues.transmit, HEAD);
-        request(queues.transmit, offset, new SplittableRandom(2)).threshold(0).kind((short) kind).count(0)
+        request(queues.transmit, offset, new SplittableRandom(2), kind).pieces((short) 0).dataOrElements(0)
             .flags(kind == WorkRequest.ATOMIC ? ATOMIC : SEND).form((short) 0).datatype((short) 6)
-            .operation((short) 2).operandPieces((short) 0).resultPieces((short) 0).comparePieces((short) 0);
+            .operation((short) 2);
+        condition(queues.transmit, offset).threshold(0);
         queues.transmit.commit(offset, HEAD, TYPE);
         client.signal(queues);
         String reason = client.expectEnded();
@@ -156,11 +169,11 @@ class TriggerGarbageTest {
             boolean isLate = random.nextBoolean();
             long flags = kind == WorkRequest.SEND ? SEND : WRITE;
             int offset = claim(queues.transmit, HEAD + 16 * pieces);
-            request(queues.transmit, offset, random).counterId(isKnown ? counter.id() : random.nextLong())
-                .threshold(isLate ? ++changes : 0).workId(random.nextBoolean() ? 0 : random.nextLong())
-                .completionId(random.nextInt(3) == 0 ? random.nextLong() : random.nextBoolean() ? counter.id() : 0)
-                .kind((short) kind).count(pieces).flags(flags).context(i)
+            request(queues.transmit, offset, random, kind).pieces((short) pieces).flags(flags).context(i)
                 .address(random.nextInt(3) == 0 ? random.nextLong() : self);
+            condition(queues.transmit, offset).counterId(isKnown ? counter.id() : random.nextLong())
+                .threshold(isLate ? ++changes : 0).workId(random.nextBoolean() ? 0 : random.nextLong())
+                .completionId(random.nextInt(3) == 0 ? random.nextLong() : random.nextBoolean() ? counter.id() : 0);
             long first = queues.transmit.ringAddress() + offset + HEAD;
             for (int k = 0; k < pieces; k++) {
                 UnsafeApi.putLong(first + 16L * k, random.nextInt(6) == 0 ? random.nextLong() : region.address(64));

@@ -6,15 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.SplittableRandom;
 import org.agrona.UnsafeApi;
-import org.jfabric.codec.queue.ReceiveVectorRequestEncoder;
-import org.jfabric.codec.queue.SendVectorRequestEncoder;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.WorkRequest;
+import org.jfabric.codec.queue.WorkRequestEncoder;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.layout.VectorRequestDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,7 @@ class VectorGarbageTest {
     @RegisterExtension
     static final WatchedDriver DRIVER = new WatchedDriver();
 
+    private static final int TYPE = WorkRequestEncoder.TEMPLATE_ID;
     private static final long REGION_LENGTH = 1 << 16;
     private static final long KIND = Flags.TAGGED | Flags.COMPLETION;
     private static final long ANY = -1L;
@@ -42,32 +44,29 @@ class VectorGarbageTest {
         return "vector-" + Long.toHexString(new SplittableRandom().nextLong());
     }
 
-    private static int type(boolean transmit) {
-        return transmit ? SendVectorRequestEncoder.TEMPLATE_ID : ReceiveVectorRequestEncoder.TEMPLATE_ID;
-    }
-
-    /** Both requests have the same members up to what stands in the third and fourth place. */
     private static void post(
         ControlClient client, ControlClient.Queues queues, boolean transmit, long peer, long tag, long context,
         long[] pieces) {
         RecordProducer ring = transmit ? queues.transmit : queues.receive;
-        int length = VectorRequestDescriptor.length(pieces.length / 2);
+        int length = WorkRequestDescriptor.HEAD_LENGTH + Long.BYTES * pieces.length;
         int offset = Deadline.awaitValue("room", () -> claim(ring, length));
         long record = ring.ringAddress() + offset;
-        long body = record + RecordRingDescriptor.WORD_LENGTH;
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.contextEncodingOffset(), context);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.destAddrEncodingOffset(), peer);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.tagEncodingOffset(), tag);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.dataEncodingOffset(), 0);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.flagsEncodingOffset(), KIND);
-        UnsafeApi.putLong(body + SendVectorRequestEncoder.reservedEncodingOffset(), 0);
-        UnsafeApi.putLong(record + VectorRequestDescriptor.COUNT_OFFSET,
-            VectorRequestDescriptor.countWord(pieces.length / 2));
+        block(ring, offset, transmit, pieces.length / 2).address(peer).tagOrRemoteAddr(tag).context(context);
         for (int i = 0; i < pieces.length; i++) {
-            UnsafeApi.putLong(record + VectorRequestDescriptor.PIECES_OFFSET + i * 8L, pieces[i]);
+            UnsafeApi.putLong(record + WorkRequestDescriptor.HEAD_LENGTH + i * 8L, pieces[i]);
         }
-        ring.commit(offset, length, type(transmit));
+        ring.commit(offset, length, TYPE);
         client.signal(queues);
+    }
+
+    /** The block of a request with that many pieces. */
+    private static WorkRequestEncoder block(RecordProducer ring, int offset, boolean transmit, int pieces) {
+        return new WorkRequestEncoder().wrap(new UnsafeBuffer(
+            ring.ringAddress() + offset + RecordRingDescriptor.WORD_LENGTH, WorkRequestEncoder.BLOCK_LENGTH), 0)
+            .kind((short) (transmit ? WorkRequest.SEND : WorkRequest.RECEIVE)).pieces((short) pieces).flags(KIND)
+            .context(0).address(0).tagOrRemoteAddr(0).ignoreOrKey(0).dataOrElements(0).form((short) 0)
+            .datatype((short) 0).operation((short) 0).resultPieces((short) 0).comparePieces((short) 0)
+            .isTriggered((short) 0);
     }
 
     private static Integer claim(RecordProducer ring, int length) {
@@ -119,21 +118,22 @@ class VectorGarbageTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldEndTheClientWhosePiecesDoNotFitTheRecord(boolean transmit) {
-        long[][] records = {
-            // length of the record, word with length and number of pieces
-            {64, 1L << 16 | 16}, {80, 16}, {80, 2L << 16 | 16}, {128, 3L << 16 | 16}, {128, 5L << 16 | 16},
-            {144, 5L << 16 | 16}, {128, 4L << 16 | 15}, {128, 4L << 16 | 17}, {128, 4L << 16}, {127, 4L << 16 | 16},
-            {128, 1L << 32 | 4L << 16 | 16}, {128, -1}, {128, 0xFFFFL << 16 | 16}, {63, 16}, {56, 0}, {8, 0}};
-        for (long[] values : records) {
+        int[][] records = {
+            // length of the record, numbers of pieces, of results and of compare values, whether it is triggered
+            {64, 1, 0, 0, 0}, {80, 0, 0, 0, 0}, {80, 2, 0, 0, 0}, {128, 3, 0, 0, 0}, {128, 5, 0, 0, 0},
+            {144, 5, 0, 0, 0}, {127, 4, 0, 0, 0}, {129, 4, 0, 0, 0}, {128, 255, 0, 0, 0}, {128, 3, 1, 0, 0},
+            {128, 3, 0, 1, 0}, {128, 4, 0, 0, 1}, {128, 2, 0, 0, 2}, {128, 2, 0, 0, 255}, {95, 0, 0, 0, 1},
+            {63, 0, 0, 0, 0}, {56, 0, 0, 0, 0}, {8, 0, 0, 0, 0}};
+        for (int[] values : records) {
             ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             RecordProducer ring = transmit ? queues.transmit : queues.receive;
-            UnsafeApi.putLong(ring.ringAddress() + VectorRequestDescriptor.COUNT_OFFSET, values[1]);
-            UnsafeApi.putLongRelease(
-                null, ring.ringAddress(), RecordRingDescriptor.word((int) values[0], type(transmit)));
+            block(ring, 0, transmit, values[1]).resultPieces((short) values[2]).comparePieces((short) values[3])
+                .isTriggered((short) values[4]);
+            UnsafeApi.putLongRelease(null, ring.ringAddress(), RecordRingDescriptor.word(values[0], TYPE));
             client.signal(queues);
             String reason = client.expectEnded();
-            assertTrue(reason.contains("type " + type(transmit) + " has " + values[0]), reason);
+            assertTrue(reason.contains("type " + TYPE + " has " + values[0]), reason);
             client.close();
         }
         DRIVER.assertReclaimed();

@@ -13,8 +13,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.agrona.UnsafeApi;
+import org.jfabric.client.WorkRequest;
 import org.jfabric.codec.wire.AnnounceDecoder;
 import org.jfabric.codec.wire.AnnounceVectorDecoder;
+import org.jfabric.driver.kit.Requests;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.RecordRingDescriptor;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,13 +78,13 @@ class ShmVectorTest extends ThreeShmNodes {
 
     private void send(int seed, int[] lengths) {
         touch(alpha, alphaRegion, lengths, seed, true);
-        assertEquals(0, alpha.endpoint.sendVector(
-            ShmNode.TAGGED, pieces(alpha, alphaRegion, lengths), lengths.length, toBeta, seed, 0, 200 + seed));
+        assertEquals(0, alpha.endpoint.post(Requests.message(WorkRequest.SEND,
+            ShmNode.TAGGED, pieces(alpha, alphaRegion, lengths), toBeta, seed, 0, 200 + seed)));
     }
 
     private void receive(int seed, int[] lengths) {
-        assertEquals(0, beta.endpoint.receiveVector(
-            ShmNode.TAGGED, pieces(beta, betaRegion, lengths), lengths.length, -1, seed, 0, 100 + seed));
+        assertEquals(0, beta.endpoint.post(Requests.message(WorkRequest.RECEIVE,
+            ShmNode.TAGGED, pieces(beta, betaRegion, lengths), -1, seed, 0, 100 + seed)));
     }
 
     private void assertTransfers(int seed, int[] sent, int[] received, int length) {
@@ -222,8 +224,9 @@ class ShmVectorTest extends ThreeShmNodes {
         for (long level : new long[] {0, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
             for (int[] sent : new int[][] {SENT, {10, 20}}) {
                 touch(alpha, alphaRegion, sent, 9, true);
-                assertEquals(0, alpha.endpoint.sendVector(ShmNode.TAGGED | Flags.REMOTE_CQ_DATA | level,
-                    pieces(alpha, alphaRegion, sent), sent.length, toBeta, 9, 77, 1));
+                assertEquals(0, alpha.endpoint.post(Requests.message(
+                    WorkRequest.SEND, ShmNode.TAGGED | Flags.REMOTE_CQ_DATA | level,
+                    pieces(alpha, alphaRegion, sent), toBeta, 9, 77, 1)));
                 steps(100);
                 assertEquals(0, beta.endpoint.receive(ShmNode.TAGGED, beta.buf(0), 100_000, -1, 9, 0, 2));
                 ShmNode.Entry entry = await(beta);
