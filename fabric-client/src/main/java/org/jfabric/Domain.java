@@ -650,7 +650,7 @@ public final class Domain implements Fid {
             RxAttr settled = ContextAttributes.settle(attr, info);
             Endpoint shared = new Endpoint(
                 this, ContextAttributes.receiveContext(info, settled), context, driver,
-                new SharedReceives(settled, conductor.invoker(), locks), null);
+                new ReceiveSharing(settled, conductor.invoker(), locks), null);
             shared.enable();
             endpoints.add(shared);
             return shared;

@@ -134,7 +134,7 @@ public final class Endpoint implements Fid {
     /** Of a context of a scalable endpoint, else null. */
     private final ScalableContext role;
     /** Of a shared receive context; null of every other endpoint. */
-    private final SharedReceives sharedReceives;
+    private final ReceiveSharing sharedReceives;
 
     private int state;
     private List<MemorySegment> queues = List.of();
@@ -189,7 +189,7 @@ public final class Endpoint implements Fid {
     private final List<String> services = new ArrayList<>();
 
     Endpoint(
-        Domain domain, Info info, long context, DriverState driver, SharedReceives sharedReceives,
+        Domain domain, Info info, long context, DriverState driver, ReceiveSharing sharedReceives,
         ScalableContext role) {
         this.role = role;
         this.domain = domain;
@@ -1688,7 +1688,7 @@ public final class Endpoint implements Fid {
     }
 
     /** Null if it is an endpoint and not a shared receive context. */
-    SharedReceives sharedReceives() {
+    ReceiveSharing sharedReceives() {
         return sharedReceives;
     }
 

@@ -127,11 +127,11 @@ public final class EventEntry {
     }
 
     /** Whether the bytes of an event fit into the memory in use. */
-    boolean hasRoomFor(EventRing.Slot slot) {
+    boolean hasRoomFor(QueuedEvents.Slot slot) {
         return slot.length <= bytes.capacity();
     }
 
-    void set(EventRing.Slot slot) {
+    void set(QueuedEvents.Slot slot) {
         event = slot.event;
         fid = slot.fid;
         info = slot.info;

@@ -122,7 +122,7 @@ public final class EventError {
             + context + ", data=" + data + ", errDataSize=" + errDataSize() + '}';
     }
 
-    void set(EventRing.Slot slot, boolean keepsErrData) {
+    void set(QueuedEvents.Slot slot, boolean keepsErrData) {
         set(slot.fid, slot.context, slot.data, slot.err, keepsErrData);
         if (slot.provErrno != 0) {
             provErrno = slot.provErrno;

@@ -74,7 +74,7 @@ public final class EventQueue implements Fid {
     private final WaitObject waitObject;
     private final Invoker invoker;
     /** Also the monitor of everything that changes and that sleepers wait on. */
-    private final EventRing ring;
+    private final QueuedEvents ring;
     private final Waitable waitable = this::isReady;
     private final EventWait wait;
     /** Endpoints and address vectors bound to this queue; control path, under the fabric's lock. */
@@ -93,7 +93,7 @@ public final class EventQueue implements Fid {
         this.keepsErrData = fabric != null && fabric.keepsErrData();
         writable = (attr.flags() & Flags.WRITE) != 0;
         waitObject = attr.waitObject();
-        ring = new EventRing(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
+        ring = new QueuedEvents(attr.size() == 0 ? DEFAULT_SIZE : (int) attr.size());
         wait = new EventWait(waitable, ring, waitObject, invoker);
     }
 
@@ -128,7 +128,7 @@ public final class EventQueue implements Fid {
         }
         progress();
         synchronized (ring) {
-            EventRing.Slot slot = closed ? null : ring.first();
+            QueuedEvents.Slot slot = closed ? null : ring.first();
             if (slot == null) {
                 int result = whenEmpty();
                 if (result == -FabricErrno.EOVERRUN) {
@@ -501,7 +501,7 @@ public final class EventQueue implements Fid {
 
     private int take(EventEntry entry, long flags) {
         synchronized (ring) {
-            EventRing.Slot slot = closed ? null : ring.first();
+            QueuedEvents.Slot slot = closed ? null : ring.first();
             if (slot == null) {
                 return whenEmpty();
             }

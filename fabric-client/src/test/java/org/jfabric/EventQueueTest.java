@@ -318,9 +318,9 @@ class EventQueueTest {
 
     @Test
     void shouldDropTheObjectOfAnEventThatWasRead() {
-        EventRing ring = new EventRing(1);
+        QueuedEvents ring = new QueuedEvents(1);
         assertTrue(ring.add(1, FID, 0, 0, 0, new UnsafeBuffer(0, 0), 0, 0));
-        EventRing.Slot slot = ring.first();
+        QueuedEvents.Slot slot = ring.first();
         ring.consume();
         assertNull(slot.fid);
     }

@@ -191,11 +191,11 @@ public final class Simulate {
             return SoakTraffic.run(seed, duration, plan);
         }
         Ledger ledger = new Ledger(plan.nodes, plan.link);
-        Traffic[] programs = new Traffic[plan.nodes];
+        RandomTraffic[] programs = new RandomTraffic[plan.nodes];
         try (Simulation simulation = new Simulation(seed)) {
             for (int i = 0; i < plan.nodes; i++) {
                 Function<Node, Program> program = node ->
-                    programs[node.index()] = new Traffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs);
+                    programs[node.index()] = new RandomTraffic(node, ledger, plan.link, plan.remoteAccess, plan.paceNs);
                 if (i < plan.drivers()) {
                     simulation.add("n" + i, plan.options, program);
                 } else {
@@ -242,7 +242,7 @@ public final class Simulate {
     }
 
     /** Waits until all operations have ended. */
-    private static void end(Simulation simulation, Traffic[] programs, Ledger ledger, Plan plan) {
+    private static void end(Simulation simulation, RandomTraffic[] programs, Ledger ledger, Plan plan) {
         if (!simulation.runUntil(() -> isOver(simulation, programs, ledger, plan), END_LIMIT)) {
             List<Account.Message> unfinished = ledger.unfinished();
             List<Account.Message> missing = ledger.missing(!plan.faults.isEmpty());
@@ -270,7 +270,7 @@ public final class Simulate {
         return messages.subList(0, Math.min(5, messages.size()));
     }
 
-    private static boolean isOver(Simulation simulation, Traffic[] programs, Ledger ledger, Plan plan) {
+    private static boolean isOver(Simulation simulation, RandomTraffic[] programs, Ledger ledger, Plan plan) {
         if ((simulation.steps() & 63) != 0) {
             return false;
         }

@@ -8,6 +8,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -17,12 +18,18 @@ import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+import java.io.IOException;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -204,6 +211,31 @@ class DependencyRulesTest {
             }
         }
         assertEquals(SINGLE_SUBCLASS.keySet(), found.keySet(), () -> "one class would do: " + found);
+    }
+
+    /** Generated codecs are not among them: SBE makes some classes once for each schema. */
+    @Test
+    void shouldGiveEachClassANameOfItsOwn() throws IOException {
+        Map<String, List<Path>> sources = new TreeMap<>();
+        try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(".."))) {
+            for (Path module : modules) {
+                for (String tree : List.of("src/main/java", "src/simulation/java")) {
+                    addSources(module.resolve(tree), sources);
+                }
+            }
+        }
+        assertTrue(sources.containsKey("Fabric.java"), "the sources were found");
+        sources.values().removeIf(paths -> paths.size() == 1);
+        assertEquals(Map.of(), sources, "simple names of several classes");
+    }
+
+    private static void addSources(Path tree, Map<String, List<Path>> sources) throws IOException {
+        if (Files.isDirectory(tree)) {
+            try (Stream<Path> paths = Files.walk(tree)) {
+                paths.filter(path -> path.toString().matches(".*/(?!(package|module)-info)\\w+\\.java")).forEach(path ->
+                    sources.computeIfAbsent(path.getFileName().toString(), name -> new ArrayList<>()).add(path));
+            }
+        }
     }
 
     @Test

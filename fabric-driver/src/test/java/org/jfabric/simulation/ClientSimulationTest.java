@@ -46,16 +46,16 @@ class ClientSimulationTest {
     void shouldFreeWhatAKilledClientHadAndHarmNoOther(String link) {
         try (Simulation simulation = new Simulation(21)) {
             Ledger ledger = new Ledger(1 + CLIENTS, "loopback");
-            List<Traffic> programs = new ArrayList<>();
+            List<RandomTraffic> programs = new ArrayList<>();
             Map<String, String> options = Map.of("jfabric.link.enabled",
                 "loopback".equals(link) ? link : "loopback," + link);
-            Node host = simulation.add("host", options, node -> new Traffic(node, ledger, link, true, 0));
+            Node host = simulation.add("host", options, node -> new RandomTraffic(node, ledger, link, true, 0));
             host.start();
             List<String> before = files(host);
             List<Node> clients = new ArrayList<>();
             for (int i = 0; i < CLIENTS; i++) {
                 clients.add(simulation.addClient("c" + i, host, node -> {
-                    Traffic program = new Traffic(node, ledger, link, true, 0);
+                    RandomTraffic program = new RandomTraffic(node, ledger, link, true, 0);
                     programs.add(program);
                     return program;
                 }));

@@ -60,7 +60,7 @@ final class CommandTable {
             case OpenCounter message -> new OpenCounterCommand(request, message);
             case ExplainPath message -> new ExplainPathCommand(request, message);
             case OpenView message -> new OpenViewCommand(request, message);
-            case DrainDriver message -> new DrainCommand(request, message);
+            case DrainDriver message -> new DrainDriverCommand(request, message);
             case ResetCycleTimes plain -> new ResetCycleTimesCommand(request);
             case OpenScalableEndpoint message -> new OpenScalableEndpointCommand(request, message);
             case OpenPassiveEndpoint message -> new OpenPassiveEndpointCommand(request, message);

@@ -12,7 +12,7 @@ import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.engine.AddressTable;
 import org.jfabric.driver.engine.EndpointSettings;
 import org.jfabric.driver.engine.EngineEndpoint;
-import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.engine.SlabMemory;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.LinkProvider;
@@ -55,7 +55,7 @@ final class EnableEndpointCommand extends Command {
     private EndpointLinks links;
     private EndpointSettings settings;
     /** Its memory is not allocated yet; null without buffered receives. */
-    private ReceiveSlab slabSettings;
+    private SlabMemory slabSettings;
     /** Provides the address, if the links use addresses of the operating system; else null. */
     private LinkProvider binder;
     private BoundAddress boundAddress;
@@ -240,7 +240,7 @@ final class EnableEndpointCommand extends Command {
         return (int) Math.min(context().config().get(QueueConfig.INJECT_SIZE_BYTES), limit);
     }
 
-    private ReceiveSlab slabSettings(DriverConfig config) {
+    private SlabMemory slabSettings(DriverConfig config) {
         int max = Sizing.maxBufferedLimitBytes(config);
         int limit = request.message().bufferedLimit();
         int least = request.message().bufferedMin();
@@ -254,7 +254,7 @@ final class EnableEndpointCommand extends Command {
         int cells = Math.min(config.get(QueueConfig.SLAB_LENGTH_BYTES) / cellBytes, SlabDescriptor.MAX_CELLS);
         // a client of another user cannot open the files of regions
         long lentLimit = session().isOfDriversUser() ? config.get(QueueConfig.LENT_LIMIT_BYTES) : 0;
-        return new ReceiveSlab(0, cells, cellBytes, limit, least, lentLimit);
+        return new SlabMemory(0, cells, cellBytes, limit, least, lentLimit);
     }
 
     /** The longest message: the limit that the application requests, if it is below that of the links. */
@@ -405,7 +405,7 @@ final class EnableEndpointCommand extends Command {
 
     private EndpointReady ready() {
         EndpointSettings made = endpoint.settings();
-        ReceiveSlab slab = made.slab();
+        SlabMemory slab = made.slab();
         return new EndpointReady(
             correlationId(), id, files.transmitNumber(), files.receiveNumber(), files.transmitLength(),
             files.receiveLength(), activityIndex, endpoint.transmitIndex(), endpoint.receiveIndex(), made.txSize(),

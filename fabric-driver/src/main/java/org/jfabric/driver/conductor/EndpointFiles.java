@@ -9,7 +9,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.engine.EndpointSettings;
-import org.jfabric.driver.engine.ReceiveSlab;
+import org.jfabric.driver.engine.SlabMemory;
 import org.jfabric.driver.resource.SharedFile;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -46,13 +46,13 @@ final class EndpointFiles {
     }
 
     /** Creates the slab and returns its place. Resource thread. */
-    ReceiveSlab makeSlab(ReceiveSlab wanted) {
+    SlabMemory makeSlab(SlabMemory wanted) {
         int cells = wanted.cells();
         int cellBytes = wanted.cellBytes();
         slab = context.files().create(
             clientId, context.files().nextNumber(), FileType.SLAB, 0,
             SlabDescriptor.fileLength(cells, cellBytes), (long) cells * cellBytes, cells, cellBytes);
-        return new ReceiveSlab(slab.address(), cells, cellBytes, wanted.limitBytes(), wanted.leastBytes(),
+        return new SlabMemory(slab.address(), cells, cellBytes, wanted.limitBytes(), wanted.leastBytes(),
             wanted.lentLimitBytes());
     }
 

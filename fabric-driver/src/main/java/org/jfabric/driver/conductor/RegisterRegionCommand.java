@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.codec.control.RegionReady;
 import org.jfabric.codec.control.RegisterRegion;
 import org.jfabric.driver.resource.ClientMemory;
-import org.jfabric.driver.resource.PersistentFile;
+import org.jfabric.driver.resource.MappedPersistentFile;
 import org.jfabric.driver.resource.RegionBinding;
 import org.jfabric.driver.resource.RegionKey;
 import org.jfabric.driver.resource.RegionSync;
@@ -58,7 +58,7 @@ final class RegisterRegionCommand extends Command {
     private long deadlineNs;
     /** Of the passed file, as long as it belongs to this command. */
     private int passedFd = NO_DESCRIPTOR;
-    private PersistentFile persistent;
+    private MappedPersistentFile persistent;
     /** Of the client's process; null unless the region is copied. */
     private ClientMemory memory;
     /** It was passed for this command, and the session does not have it yet. */
@@ -210,7 +210,7 @@ final class RegisterRegionCommand extends Command {
     }
 
     private void open() {
-        persistent = PersistentFile.open(context().files(), session().id(), session().uid(), passedFd, length);
+        persistent = MappedPersistentFile.open(context().files(), session().id(), session().uid(), passedFd, length);
     }
 
     private void adopt() {
@@ -298,7 +298,7 @@ final class RegisterRegionCommand extends Command {
     private Runnable release(int users) {
         ConductorContext context = context();
         SharedFile mapped = file;
-        PersistentFile opened = persistent;
+        MappedPersistentFile opened = persistent;
         if (mapped == null && opened == null) {
             return () -> {
             };

@@ -84,7 +84,7 @@ final class BufferedReceives extends ReceiveMode {
         this.tagged = waiting.tagged();
         this.untagged = waiting.untagged();
         this.quota = entries.driverQuota();
-        ReceiveSlab slab = settings.slab();
+        SlabMemory slab = settings.slab();
         this.cells = new SlabCells(slab, entries.completionIndex());
         this.mayOverrun = settings.mayOverrun();
         this.limitBytes = slab.limitBytes();

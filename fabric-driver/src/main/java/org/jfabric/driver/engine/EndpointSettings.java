@@ -38,7 +38,7 @@ public record EndpointSettings(
     int eagerLimitBytes,
     boolean mayOverrun,
     byte[] authKey,
-    ReceiveSlab slab,
+    SlabMemory slab,
     boolean connects,
     BoundAddress bound,
     boolean strictSends,
@@ -65,7 +65,7 @@ public record EndpointSettings(
     }
 
     /** Copies the settings, with memory for buffered receives. */
-    public EndpointSettings with(ReceiveSlab newSlab) {
+    public EndpointSettings with(SlabMemory newSlab) {
         return new EndpointSettings(
             id, name, address, context, txSize, rxSize, injectSizeBytes, maxMessageBytes, caps, eagerLimitBytes,
             mayOverrun, authKey, newSlab, connects, bound, strictSends, strictReceives, domain, tclass,

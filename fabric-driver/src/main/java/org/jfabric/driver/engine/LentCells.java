@@ -31,7 +31,7 @@ final class LentCells {
     private SlabCell firstReturned;
     private SlabCell lastReturned;
 
-    LentCells(SlabCells cells, ReceiveSlab slab, EndedReceives ends, Pulls pulls, DriverQuota quota) {
+    LentCells(SlabCells cells, SlabMemory slab, EndedReceives ends, Pulls pulls, DriverQuota quota) {
         this.cells = cells;
         this.cellBytes = slab.cellBytes();
         this.limitBytes = slab.lentLimitBytes();

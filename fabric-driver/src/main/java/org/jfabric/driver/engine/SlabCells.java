@@ -14,7 +14,7 @@ final class SlabCells {
     private final int endpointIndex;
     private SlabCell free;
 
-    SlabCells(ReceiveSlab slab, int endpointIndex) {
+    SlabCells(SlabMemory slab, int endpointIndex) {
         this.endpointIndex = endpointIndex;
         this.cells = new SlabCell[slab.cells()];
         for (int i = cells.length - 1; i >= 0; i--) {

@@ -29,7 +29,7 @@ final class ReceiveKind implements Kind {
         }
         long tag = world.tags[random.nextInt(world.tags.length)];
         long ignore = mask(random);
-        BufferedReceives buffered = world.endpoints.get(receive.at).buffered;
+        BufferedReceiveCheck buffered = world.endpoints.get(receive.at).buffered;
         if (buffered != null) {
             buffered.postTag(tag, ignore,
                 random.nextInt(3) == 0 ? random.nextInt(world.endpoints.size()) : Receive.ANY_SOURCE);

@@ -110,7 +110,7 @@ final class SoakClient {
         }
         endpoint.endpoint.bind(vector);
         if (buffers) {
-            endpoint.buffered = new BufferedReceives(world, endpoint, LIMITS[random.nextInt(LIMITS.length)],
+            endpoint.buffered = new BufferedReceiveCheck(world, endpoint, LIMITS[random.nextInt(LIMITS.length)],
                 LEAST[random.nextInt(LEAST.length)]);
             endpoint.endpoint.setopt(EndpointOption.BUFFERED_LIMIT, endpoint.buffered.limit);
             endpoint.endpoint.setopt(EndpointOption.BUFFERED_MIN, endpoint.buffered.least);

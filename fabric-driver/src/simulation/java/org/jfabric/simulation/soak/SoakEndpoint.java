@@ -28,7 +28,7 @@ final class SoakEndpoint {
     /** MIN_MULTI_RECV of buffers that are posted from now on. */
     long minFree = 64;
     /** Null without buffered receives. */
-    BufferedReceives buffered;
+    BufferedReceiveCheck buffered;
     long txSize;
     long rxSize;
     /** Addresses of all endpoints in this one's address vector; different at each client, so that mix-ups are found. */

@@ -31,7 +31,7 @@ public final class SoakWorld implements AutoCloseable {
     final long seed;
     final Random random;
     final SoakDrivers drivers;
-    final History history = new History();
+    final SoakHistory history = new SoakHistory();
     final List<SoakClient> clients = new ArrayList<>();
     final List<SoakEndpoint> endpoints = new ArrayList<>();
     final Long2ObjectHashMap<SoakMessage> sends = new Long2ObjectHashMap<>();

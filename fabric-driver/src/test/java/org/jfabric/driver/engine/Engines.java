@@ -156,7 +156,7 @@ final class Engines {
                 int cellBytes = SlabDescriptor.cellLength(Math.max(slabLimitBytes, slabLeastBytes));
                 slab = UnsafeApi.allocateMemory(SlabDescriptor.fileLength(slabCells, cellBytes));
                 endpointSettings = endpointSettings.with(
-                    new ReceiveSlab(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes, slabLentLimitBytes));
+                    new SlabMemory(slab, slabCells, cellBytes, slabLimitBytes, slabLeastBytes, slabLentLimitBytes));
             }
             BoundAddress bound = maker.bind(address);
             if (bound != null) {

@@ -21,7 +21,7 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
-import org.jfabric.simulation.soak.History;
+import org.jfabric.simulation.soak.SoakHistory;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
@@ -64,7 +64,7 @@ final class ContextWorld implements AutoCloseable {
     private final List<Deque<Integer>> slots = new ArrayList<>();
     private final Map<Long, ContextReceive> open = new HashMap<>();
     private final Map<Long, ContextReceive> takenBy = new HashMap<>();
-    private final History history = new History();
+    private final SoakHistory history = new SoakHistory();
     private long nextContext = 1;
 
     /** A process that sends. */

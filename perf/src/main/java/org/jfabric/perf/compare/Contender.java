@@ -33,7 +33,7 @@ interface Contender extends AutoCloseable {
      *
      * @throws org.jfabric.tool.ToolException if it fails.
      */
-    Reading slice(Pass pass, int sizeBytes) throws InterruptedException;
+    SliceReading slice(Pass pass, int sizeBytes) throws InterruptedException;
 
     /** Closes the cell; processes remain. */
     void closeCell() throws InterruptedException;

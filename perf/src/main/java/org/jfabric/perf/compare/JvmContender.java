@@ -120,14 +120,14 @@ final class JvmContender implements Contender {
      * <p>The number of messages is fixed before, so that the pass reads no clock: on a slow host it takes longer.
      */
     @Override
-    public Reading slice(Pass pass, int sizeBytes) throws InterruptedException {
+    public SliceReading slice(Pass pass, int sizeBytes) throws InterruptedException {
         if (pass == Pass.FRESH) {
             return fresh(sizeBytes);
         }
         sides.forEach(SideClient::resume);
         double cpuNs = sum(SideClient::cpuNs);
         Map<SideRole, SideReport> reports = run(pass, sliceCount, false);
-        Reading reading = reading(pass, sizeBytes, reports, sum(SideClient::cpuNs) - cpuNs);
+        SliceReading reading = reading(pass, sizeBytes, reports, sum(SideClient::cpuNs) - cpuNs);
         sides.forEach(SideClient::stop);
         return reading;
     }
@@ -140,7 +140,7 @@ final class JvmContender implements Contender {
     }
 
     /** In processes that are new: the messages in question, then many others, then as many of them again. */
-    private Reading fresh(int sizeBytes) throws InterruptedException {
+    private SliceReading fresh(int sizeBytes) throws InterruptedException {
         close();
         openSides(Pass.FRESH, sizeBytes);
         double first = median(run(Pass.FRESH, SideSettings.FRESH_MESSAGES, false));
@@ -151,8 +151,8 @@ final class JvmContender implements Contender {
         double steady = median(run(Pass.FRESH, SideSettings.FRESH_MESSAGES, false));
         closeSides();
         close();
-        return new Reading(Map.of(Metric.FRESH_P50, first, Metric.STEADY_P50, steady,
-            Metric.FRESH_OVER_STEADY, first / steady), null);
+        return new SliceReading(Map.of(CellMetric.FRESH_P50, first, CellMetric.STEADY_P50, steady,
+            CellMetric.FRESH_OVER_STEADY, first / steady), null);
     }
 
     private static double median(Map<SideRole, SideReport> reports) {
@@ -198,7 +198,7 @@ final class JvmContender implements Contender {
         }
         long begin = System.nanoTime();
         long sent = 0;
-        ThreadLoad load = new ThreadLoad(0, 0, 0, 0);
+        PassLoad load = new PassLoad(0, 0, 0, 0);
         while (sent < messages && System.nanoTime() - begin < timeoutNs) {
             long count = Math.min(block, messages - sent);
             for (SideReport report : run(Pass.STREAM, count, false).values()) {
@@ -211,7 +211,7 @@ final class JvmContender implements Contender {
     }
 
     /** Result of a pass that counts garbage collections. */
-    record Collected(long messages, ThreadLoad load) {
+    record Collected(long messages, PassLoad load) {
     }
 
     /**
@@ -333,44 +333,45 @@ final class JvmContender implements Contender {
         return reports;
     }
 
-    private Reading reading(Pass pass, int sizeBytes, Map<SideRole, SideReport> reports, double cpuNs) {
+    private SliceReading reading(Pass pass, int sizeBytes, Map<SideRole, SideReport> reports, double cpuNs) {
         long count = sliceCount;
-        Map<Metric, Double> values = new EnumMap<>(Metric.class);
+        Map<CellMetric, Double> values = new EnumMap<>(CellMetric.class);
         SideReport ping = reports.get(SideRole.PING);
         double elapsedNs = ping.result();
         switch (pass) {
             case EXCHANGE, PUT -> {
                 double messages = (double) count * definition.returns;
-                values.put(Metric.HALF_ROUND_TRIP, elapsedNs / messages);
-                if (sizeBytes >= Metric.LARGE_BYTES) {
-                    values.put(Metric.EXCHANGE_BANDWIDTH, messages * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
+                values.put(CellMetric.HALF_ROUND_TRIP, elapsedNs / messages);
+                if (sizeBytes >= CellMetric.LARGE_BYTES) {
+                    values.put(CellMetric.EXCHANGE_BANDWIDTH,
+                        messages * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
                 }
-                values.put(Metric.EXCHANGE_CPU, cpuNs / messages);
-                values.put(Metric.MEMORY, sum(SideClient::memoryBytes) / BYTES_PER_MIB);
+                values.put(CellMetric.EXCHANGE_CPU, cpuNs / messages);
+                values.put(CellMetric.MEMORY, sum(SideClient::memoryBytes) / BYTES_PER_MIB);
             }
-            case GET, FETCH_ADD -> values.put(Metric.OPERATION_TIME, elapsedNs / count);
+            case GET, FETCH_ADD -> values.put(CellMetric.OPERATION_TIME, elapsedNs / count);
             case STREAM, PUT_STREAM -> {
-                values.put(Metric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
-                values.put(Metric.STREAM_TIME, elapsedNs / count);
-                values.put(Metric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
-                values.put(Metric.STREAM_CPU, cpuNs / count);
+                values.put(CellMetric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
+                values.put(CellMetric.STREAM_TIME, elapsedNs / count);
+                values.put(CellMetric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
+                values.put(CellMetric.STREAM_CPU, cpuNs / count);
             }
             case PACED -> {
-                values.put(Metric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
-                values.put(Metric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
-                values.put(Metric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));
+                values.put(CellMetric.PACED_P50, (double) ping.histogram().getValueAtPercentile(50));
+                values.put(CellMetric.PACED_P99, (double) ping.histogram().getValueAtPercentile(99));
+                values.put(CellMetric.PACED_P999, (double) ping.histogram().getValueAtPercentile(99.9));
             }
             case COLD -> {
                 double p99 = ping.histogram().getValueAtPercentile(99);
-                values.put(Metric.COLD_P50, (double) ping.histogram().getValueAtPercentile(50));
-                values.put(Metric.COLD_P99, p99);
-                values.put(Metric.COLD_CYCLES, p99 * ping.driverCycles() / elapsedNs);
+                values.put(CellMetric.COLD_P50, (double) ping.histogram().getValueAtPercentile(50));
+                values.put(CellMetric.COLD_P99, p99);
+                values.put(CellMetric.COLD_CYCLES, p99 * ping.driverCycles() / elapsedNs);
             }
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }
         double waitedNs = reports.values().stream().mapToDouble(report -> report.load().waitedNs()).max().orElse(0);
         double own = definition.kinds.containsValue(SideKind.AERON_DRIVER) ? AERON_DRIVER_PART : 0;
-        return new Reading(values, ping.histogram(), Math.max(0, waitedNs / elapsedNs - own));
+        return new SliceReading(values, ping.histogram(), Math.max(0, waitedNs / elapsedNs - own));
     }
 
     private double sum(ToDoubleFunction<SideClient> value) {

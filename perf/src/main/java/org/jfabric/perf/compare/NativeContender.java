@@ -125,7 +125,7 @@ final class NativeContender implements Contender {
     }
 
     @Override
-    public Reading slice(Pass pass, int sizeBytes) throws InterruptedException {
+    public SliceReading slice(Pass pass, int sizeBytes) throws InterruptedException {
         Cell cell = new Cell(id(), pass, sizeBytes);
         NativePair.Outcome outcome = run(cell, (long) (settings.startedNs() / nsPerCount.get(cell)) + 1);
         return reading(pass, sizeBytes, nsPerCount.get(cell) / messages(pass), outcome);
@@ -153,27 +153,27 @@ final class NativeContender implements Contender {
         return pass == Pass.EXCHANGE || pass == Pass.PUT ? 2 : 1;
     }
 
-    private static Reading reading(Pass pass, int sizeBytes, double nsPerMessage, NativePair.Outcome outcome) {
-        Map<Metric, Double> values = new EnumMap<>(Metric.class);
+    private static SliceReading reading(Pass pass, int sizeBytes, double nsPerMessage, NativePair.Outcome outcome) {
+        Map<CellMetric, Double> values = new EnumMap<>(CellMetric.class);
         double cpuNs = outcome.cpuShare() * nsPerMessage;
         if (pass == Pass.GET || pass == Pass.FETCH_ADD) {
-            values.put(Metric.OPERATION_TIME, nsPerMessage);
+            values.put(CellMetric.OPERATION_TIME, nsPerMessage);
         } else if (pass == Pass.EXCHANGE || pass == Pass.PUT) {
-            values.put(Metric.HALF_ROUND_TRIP, nsPerMessage);
-            if (sizeBytes >= Metric.LARGE_BYTES) {
-                values.put(Metric.EXCHANGE_BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
+            values.put(CellMetric.HALF_ROUND_TRIP, nsPerMessage);
+            if (sizeBytes >= CellMetric.LARGE_BYTES) {
+                values.put(CellMetric.EXCHANGE_BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
             }
-            values.put(Metric.EXCHANGE_CPU, cpuNs);
+            values.put(CellMetric.EXCHANGE_CPU, cpuNs);
             if (outcome.memoryBytes() > 0) {
-                values.put(Metric.MEMORY, outcome.memoryBytes() / BYTES_PER_MIB);
+                values.put(CellMetric.MEMORY, outcome.memoryBytes() / BYTES_PER_MIB);
             }
         } else {
-            values.put(Metric.MESSAGE_RATE, NS_PER_SECOND / nsPerMessage);
-            values.put(Metric.STREAM_TIME, nsPerMessage);
-            values.put(Metric.BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
-            values.put(Metric.STREAM_CPU, cpuNs);
+            values.put(CellMetric.MESSAGE_RATE, NS_PER_SECOND / nsPerMessage);
+            values.put(CellMetric.STREAM_TIME, nsPerMessage);
+            values.put(CellMetric.BANDWIDTH, NS_PER_SECOND / nsPerMessage * sizeBytes / MEGABYTE);
+            values.put(CellMetric.STREAM_CPU, cpuNs);
         }
-        return new Reading(values, null);
+        return new SliceReading(values, null);
     }
 
     @Override

@@ -44,8 +44,8 @@ final class NativePair {
     private record Snapshot(long atNs, long cpuNs, long memoryBytes) {
         static Snapshot of(Process process) {
             return new Snapshot(System.nanoTime(),
-                ThreadLoad.cpuNs(process.pid()),
-                ThreadLoad.memoryBytes(process.pid()));
+                PassLoad.cpuNs(process.pid()),
+                PassLoad.memoryBytes(process.pid()));
         }
     }
 

@@ -141,8 +141,9 @@ final class ReportPage {
         for (Target.Verdict verdict : measured) {
             add("<tr><td class=\"text\">%s</td><td class=\"text\">%s</td><td class=\"text\">%s</td>"
                 + "<td class=\"text\">%s</td></tr>%n", escape(verdict.target().what()),
-                escape(Reason.values(run, verdict)), ResultText.rounds(verdict),
-                escape(verdict.target().unfit() == null ? Reason.of(run, verdict) : verdict.target().unfit() + "."));
+                escape(MissReason.values(run, verdict)), ResultText.rounds(verdict),
+                escape(verdict.target().unfit() == null ? MissReason.of(run, verdict)
+                    : verdict.target().unfit() + "."));
         }
         add("</table>%n");
     }
@@ -179,7 +180,7 @@ final class ReportPage {
 
     private String floor() {
         double floor = run.results().median(
-            new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE), Metric.HALF_ROUND_TRIP);
+            new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE), CellMetric.HALF_ROUND_TRIP);
         return Double.isNaN(floor) ? "what a bare hand-over takes"
             : String.format(Locale.ROOT, "%.0f ns as a bare hand-over", floor);
     }

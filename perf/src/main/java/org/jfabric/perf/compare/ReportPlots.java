@@ -45,7 +45,7 @@ final class ReportPlots {
     }
 
     /** A plot with a row for each system. */
-    private record Box(String title, Metric metric, List<Results.Line> lines) {
+    private record Box(String title, CellMetric metric, List<Results.Line> lines) {
     }
 
     /** Writes the plots. Returns one JSON object: the systems, then the plots in the order in which they are shown. */
@@ -59,14 +59,14 @@ final class ReportPlots {
             json.beginObject().member("id", system).member("kind", kind(system)).endObject();
         }
         json.endArray().name("plots").beginArray();
-        List<Box> latencies = boxes("Half round trip", Pass.EXCHANGE, Metric.HALF_ROUND_TRIP);
-        List<Box> rates = boxes("Message rate", Pass.STREAM, Metric.MESSAGE_RATE);
+        List<Box> latencies = boxes("Half round trip", Pass.EXCHANGE, CellMetric.HALF_ROUND_TRIP);
+        List<Box> rates = boxes("Message rate", Pass.STREAM, CellMetric.MESSAGE_RATE);
         latencies.stream().limit(1).forEach(this::write);
-        bySize("Half round trip by size", Metric.HALF_ROUND_TRIP);
-        bySize("Message rate by size", Metric.MESSAGE_RATE);
+        bySize("Half round trip by size", CellMetric.HALF_ROUND_TRIP);
+        bySize("Message rate by size", CellMetric.MESSAGE_RATE);
         percentiles();
         rates.stream().limit(1).forEach(this::write);
-        bySize("Bandwidth by size", Metric.BANDWIDTH);
+        bySize("Bandwidth by size", CellMetric.BANDWIDTH);
         latencies.stream().skip(1).forEach(this::write);
         rates.stream().skip(1).forEach(this::write);
         return json.endArray().endObject().toString();
@@ -78,7 +78,7 @@ final class ReportPlots {
     }
 
     /** The rounds of one size: the best systems in a plot, those that are much worse in further ones. */
-    private List<Box> boxes(String what, Pass pass, Metric metric) {
+    private List<Box> boxes(String what, Pass pass, CellMetric metric) {
         List<Results.Line> all = results.lines().stream()
             .filter(line -> line.metric() == metric && line.cell().pass() == pass).toList();
         Set<Integer> sizes = all.stream().map(line -> line.cell().sizeBytes())
@@ -104,7 +104,7 @@ final class ReportPlots {
         begin("boxes", box.title, box.metric.unit());
         json.name("rows").beginArray();
         for (Results.Line line : box.lines) {
-            Metric metric = line.metric();
+            CellMetric metric = line.metric();
             double[] counted = Results.values(
                 Results.counted(metric, line.rounds()), round -> round.value(line.cell(), metric));
             json.beginObject().member("system", systems.indexOf(line.cell().system()))
@@ -123,7 +123,7 @@ final class ReportPlots {
     }
 
     /** Only systems with several sizes; the others are in the plots by round. */
-    private void bySize(String title, Metric metric) {
+    private void bySize(String title, CellMetric metric) {
         Map<String, TreeMap<Integer, Double>> bySystem = new LinkedHashMap<>();
         for (Results.Line line : results.lines()) {
             if (line.metric() == metric && line.values().median() > 0) {

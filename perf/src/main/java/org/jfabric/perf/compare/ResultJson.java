@@ -24,7 +24,7 @@ final class ResultJson {
         }
         json.endArray().name("targets").beginArray();
         for (Target.Verdict verdict : run.verdicts()) {
-            write(json, verdict, Reason.of(run, verdict));
+            write(json, verdict, MissReason.of(run, verdict));
         }
         json.endArray().name("profiles").beginArray();
         for (Comparison.SideProfile each : run.profiles()) {

@@ -21,7 +21,7 @@ final class ResultText {
         text.append(String.format("%n"));
         for (Target.Verdict verdict : run.verdicts()) {
             text.append(String.format(Locale.ROOT, "%-90s %s%n", verdict.target().what(), outcome(verdict)));
-            String reason = (Reason.values(run, verdict) + ' ' + Reason.of(run, verdict)).strip();
+            String reason = (MissReason.values(run, verdict) + ' ' + MissReason.of(run, verdict)).strip();
             if (!reason.isEmpty()) {
                 text.append("    ").append(reason).append(System.lineSeparator());
             }

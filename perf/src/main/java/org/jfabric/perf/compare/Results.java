@@ -19,25 +19,26 @@ final class Results {
      *
      * @param handOvers around it; null if there is nothing that depends on them.
      */
-    record Round(HandOvers handOvers, Map<Cell, Reading> readings) {
+    record Round(HandOvers handOvers, Map<Cell, SliceReading> readings) {
         /** The value of a cell, not a number if there is none. */
-        double value(Cell cell, Metric metric) {
-            Reading reading = readings.get(cell);
+        double value(Cell cell, CellMetric metric) {
+            SliceReading reading = readings.get(cell);
             if (reading == null) {
                 return Double.NaN;
             }
-            Metric time = metric.inHandOversOf();
+            CellMetric time = metric.inHandOversOf();
             return time == null ? reading.value(metric)
                 : handOvers == null ? Double.NaN : reading.value(time) / handOvers.meanNs();
         }
 
         /** Returns true if the host did not change its state meanwhile, and all sides had their cores. */
         boolean isValid() {
-            return handOvers != null && handOvers.alike() && readings.values().stream().allMatch(Reading::hadCores);
+            return handOvers != null && handOvers.alike()
+                && readings.values().stream().allMatch(SliceReading::hadCores);
         }
 
         /** Returns true if the values of a metric count. */
-        boolean isValid(Metric metric) {
+        boolean isValid(CellMetric metric) {
             return !metric.dependsOnHandOver() || isValid();
         }
     }
@@ -50,10 +51,10 @@ final class Results {
      *                    hand-over was measured.
      * @param valid       number of rounds that are valid.
      */
-    record Line(Cell cell, Metric metric, List<Round> rounds, Quartiles values, double inHandOvers, int valid) {
+    record Line(Cell cell, CellMetric metric, List<Round> rounds, Quartiles values, double inHandOvers, int valid) {
     }
 
-    Round add(HandOvers handOvers, Map<Cell, Reading> readings) {
+    Round add(HandOvers handOvers, Map<Cell, SliceReading> readings) {
         rounds.add(new Round(handOvers, readings));
         return rounds.getLast();
     }
@@ -76,13 +77,13 @@ final class Results {
     }
 
     /** The rounds that have a value of a metric in each of some cells. */
-    List<Round> rounds(Metric metric, List<Cell> cells) {
+    List<Round> rounds(CellMetric metric, List<Cell> cells) {
         return rounds.stream()
             .filter(round -> cells.stream().noneMatch(cell -> Double.isNaN(round.value(cell, metric)))).toList();
     }
 
     /** The valid ones of some rounds, or if none is valid all. */
-    static List<Round> counted(Metric metric, List<Round> rounds) {
+    static List<Round> counted(CellMetric metric, List<Round> rounds) {
         List<Round> valid = rounds.stream().filter(round -> round.isValid(metric)).toList();
         return valid.isEmpty() ? rounds : valid;
     }
@@ -92,7 +93,7 @@ final class Results {
     }
 
     /** The median that {@link Line} is about, not a number if it was not measured. */
-    double median(Cell cell, Metric metric) {
+    double median(Cell cell, CellMetric metric) {
         return Statistics.median(
             values(counted(metric, rounds(metric, List.of(cell))), round -> round.value(cell, metric)));
     }
@@ -101,7 +102,7 @@ final class Results {
     List<Line> lines() {
         List<Line> lines = new ArrayList<>();
         for (Cell cell : cells()) {
-            for (Metric metric : Metric.values()) {
+            for (CellMetric metric : CellMetric.values()) {
                 List<Round> own = metric.inHandOversOf() == null ? rounds(metric, List.of(cell)) : List.of();
                 if (!own.isEmpty()) {
                     lines.add(line(cell, metric, own));
@@ -111,7 +112,7 @@ final class Results {
         return lines;
     }
 
-    private static Line line(Cell cell, Metric metric, List<Round> own) {
+    private static Line line(Cell cell, CellMetric metric, List<Round> own) {
         List<Round> counted = counted(metric, own);
         double[] inHandOvers = values(counted, round -> metric.isTime() && round.handOvers != null
             ? round.value(cell, metric) / round.handOvers.meanNs() : Double.NaN);
@@ -122,7 +123,7 @@ final class Results {
     /** The distributions of all rounds of a cell together, or null if it has none. */
     Histogram histogram(Cell cell) {
         return rounds.stream().map(round -> round.readings.get(cell)).filter(Objects::nonNull)
-            .map(Reading::histogram).filter(Objects::nonNull).reduce((all, each) -> {
+            .map(SliceReading::histogram).filter(Objects::nonNull).reduce((all, each) -> {
                 Histogram both = all.copy();
                 both.add(each);
                 return both;

@@ -101,10 +101,10 @@ final class Rig implements AutoCloseable {
             started + limitNs - PROFILES_NS - (messages > 0 ? COLLECTIONS_TIMEOUT_NS : 0), results);
         JvmContender.Collected collected = collections(sizes, messages);
         if (collected.messages() >= Targets.COLLECTED_MESSAGES) {
-            results.add(null, Map.of(Targets.COLLECTED, new Reading(Map.of(
-                Metric.COLLECTIONS, (double) collected.load().collections(),
-                Metric.OWN_BYTES, (double) collected.load().ownBytes(),
-                Metric.ALL_BYTES, (double) collected.load().allBytes()), null)));
+            results.add(null, Map.of(Targets.COLLECTED, new SliceReading(Map.of(
+                CellMetric.COLLECTIONS, (double) collected.load().collections(),
+                CellMetric.OWN_BYTES, (double) collected.load().ownBytes(),
+                CellMetric.ALL_BYTES, (double) collected.load().allBytes()), null)));
         }
         return new Comparison(environment, titles(), results, missing, notes, verified, collected.messages(),
             collected.load().collections(), profiles(sizes));
@@ -150,13 +150,13 @@ final class Rig implements AutoCloseable {
         int valid = 0;
         HandOvers.HandOver before = probe.read();
         for (int round = 0; round < most && valid < wanted; round++) {
-            Map<Cell, Reading> readings = slices(round % 2 == 0 ? order : order.reversed());
+            Map<Cell, SliceReading> readings = slices(round % 2 == 0 ? order : order.reversed());
             HandOvers.HandOver after = probe.read();
             HandOvers around = new HandOvers(before, after);
             if (!Double.isNaN(around.meanNs())) {
-                readings.put(HAND_OVER, new Reading(Map.of(Metric.HALF_ROUND_TRIP, around.meanNs()), null));
+                readings.put(HAND_OVER, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, around.meanNs()), null));
                 readings.put(BARE_HAND_OVER,
-                    new Reading(Map.of(Metric.HALF_ROUND_TRIP, around.meanBareNs()), null));
+                    new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, around.meanBareNs()), null));
             }
             valid += results.add(around, readings).isValid() ? 1 : 0;
             before = after;
@@ -175,10 +175,10 @@ final class Rig implements AutoCloseable {
         return order;
     }
 
-    private Map<Cell, Reading> slices(List<Cell> order) throws InterruptedException {
-        Map<Cell, Reading> readings = new LinkedHashMap<>();
+    private Map<Cell, SliceReading> slices(List<Cell> order) throws InterruptedException {
+        Map<Cell, SliceReading> readings = new LinkedHashMap<>();
         for (Cell cell : order) {
-            readings.merge(cell, of(cell).slice(cell.pass(), cell.sizeBytes()), Reading::mean);
+            readings.merge(cell, of(cell).slice(cell.pass(), cell.sizeBytes()), SliceReading::mean);
         }
         return readings;
     }
@@ -209,7 +209,7 @@ final class Rig implements AutoCloseable {
     private JvmContender.Collected collections(Set<Integer> sizes, long messages) throws InterruptedException {
         Contender own = byId(Contenders.INVOKER);
         if (messages == 0 || own == null || !sizes.contains(Targets.SIZE)) {
-            return new JvmContender.Collected(0, new ThreadLoad(0, 0, 0, 0));
+            return new JvmContender.Collected(0, new PassLoad(0, 0, 0, 0));
         }
         say("counting garbage collections in %,d messages", messages);
         JvmContender.Collected found = ((JvmContender) own).collections(messages, COLLECTIONS_TIMEOUT_NS);

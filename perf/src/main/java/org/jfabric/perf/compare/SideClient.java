@@ -126,11 +126,11 @@ final class SideClient implements AutoCloseable {
     }
 
     long memoryBytes() {
-        return ThreadLoad.memoryBytes(process.pid());
+        return PassLoad.memoryBytes(process.pid());
     }
 
     long cpuNs() {
-        return ThreadLoad.cpuNs(process.pid());
+        return PassLoad.cpuNs(process.pid());
     }
 
     /** A side in the middle of a pass does not read commands; its process is killed then. */

@@ -148,9 +148,9 @@ public final class SideProcess implements ToolCommand {
             side.arm(pass);
             say("armed");
         }
-        ThreadLoad.Span span = new ThreadLoad.Span();
+        PassLoad.Span span = new PassLoad.Span();
         long result = side.run(pass, count);
-        ThreadLoad load = span.end();
+        PassLoad load = span.end();
         say("done " + new SideReport(result, load, side.driverCycles(),
             pass == Pass.PACED || pass == Pass.COLD || pass == Pass.FRESH ? side.distribution() : null,
             profiler == null ? null : profiler.end(base)).format());

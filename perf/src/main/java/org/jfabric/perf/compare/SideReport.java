@@ -14,10 +14,10 @@ import org.HdrHistogram.Histogram;
  * @param histogram    distribution, or null.
  * @param profile      distribution of the thread's time, or null.
  */
-record SideReport(long result, ThreadLoad load, long driverCycles, Histogram histogram,
+record SideReport(long result, PassLoad load, long driverCycles, Histogram histogram,
     Profile profile) {
     private static final int LOAD_WORD = 1;
-    private static final int CYCLES_WORD = LOAD_WORD + ThreadLoad.WORDS;
+    private static final int CYCLES_WORD = LOAD_WORD + PassLoad.WORDS;
     private static final int WORDS = CYCLES_WORD + 3;
     private static final String NONE = "-";
 
@@ -40,7 +40,7 @@ record SideReport(long result, ThreadLoad load, long driverCycles, Histogram his
         }
         String histogram = words[CYCLES_WORD + 1];
         String profile = words[CYCLES_WORD + 2];
-        return new SideReport(Long.parseLong(words[0]), ThreadLoad.parse(words, LOAD_WORD),
+        return new SideReport(Long.parseLong(words[0]), PassLoad.parse(words, LOAD_WORD),
             Long.parseLong(words[CYCLES_WORD]),
             histogram.equals(NONE) ? null : decode(histogram), profile.equals(NONE) ? null : Profile.parse(profile));
     }

@@ -17,7 +17,7 @@ import java.util.Objects;
  * @param goalFor    the reference of the goal, if it is another one than that of the must; else null.
  * @param least      the ratio must not be less either; 0 if it may be.
  */
-record Target(String what, Cell own, Metric metric, List<Reference> references, double must, double goal,
+record Target(String what, Cell own, CellMetric metric, List<Reference> references, double must, double goal,
     Reference goalFor, double least) {
     /** A must that is met by any value: the target is shown. */
     static final double SHOWN = Double.POSITIVE_INFINITY;
@@ -35,7 +35,7 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
             this(cell, factor, null);
         }
 
-        private double value(Results.Round round, Metric metric) {
+        private double value(Results.Round round, CellMetric metric) {
             return factor * round.value(cell, metric);
         }
     }
@@ -102,16 +102,16 @@ record Target(String what, Cell own, Metric metric, List<Reference> references, 
         }
     }
 
-    Target(String what, Cell own, Metric metric, List<Reference> references, double must, double goal,
+    Target(String what, Cell own, CellMetric metric, List<Reference> references, double must, double goal,
         Reference goalFor) {
         this(what, own, metric, references, must, goal, goalFor, 0);
     }
 
-    Target(String what, Cell own, Metric metric, Cell reference, double must, double goal) {
+    Target(String what, Cell own, CellMetric metric, Cell reference, double must, double goal) {
         this(what, own, metric, List.of(new Reference(reference, 1)), must, goal, null, 0);
     }
 
-    static Target ofValue(String what, Cell own, Metric metric, double must, double goal) {
+    static Target ofValue(String what, Cell own, CellMetric metric, double must, double goal) {
         return new Target(what, own, metric, List.of(), must, goal, null, 0);
     }
 

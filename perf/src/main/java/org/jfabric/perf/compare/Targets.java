@@ -66,27 +66,27 @@ final class Targets {
 
     private void latencies() {
         targets.add(Target.ofValue("half round trip of 64 bytes, INVOKER over shm, in hand-overs of a cache line",
-            own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.8, 1.5));
-        againstUcx("half round trip of 64 bytes", own(Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
-        againstUcx("half round trip of 8 bytes", own(Pass.EXCHANGE, 8), Metric.HALF_ROUND_TRIP, 1.25, 1.1);
-        againstUcx("half round trip of 1 KiB", own(Pass.EXCHANGE, 1024), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
-        againstUcx("half round trip of 4 KiB", own(Pass.EXCHANGE, 4096), Metric.HALF_ROUND_TRIP, 1.1, 0.95);
+            own(Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.8, 1.5));
+        againstUcx("half round trip of 64 bytes", own(Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP, 1.1, 0.95);
+        againstUcx("half round trip of 8 bytes", own(Pass.EXCHANGE, 8), CellMetric.HALF_ROUND_TRIP, 1.25, 1.1);
+        againstUcx("half round trip of 1 KiB", own(Pass.EXCHANGE, 1024), CellMetric.HALF_ROUND_TRIP, 1.1, 0.95);
+        againstUcx("half round trip of 4 KiB", own(Pass.EXCHANGE, 4096), CellMetric.HALF_ROUND_TRIP, 1.1, 0.95);
         targets.add(new Target("half round trip of 64 bytes against Aeron IPC", own(Pass.EXCHANGE, SIZE),
-            Metric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.15, 1.0));
+            CellMetric.HALF_ROUND_TRIP, cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.15, 1.0));
         targets.add(Target.ofValue("64 bytes to oneself through a DEDICATED daemon, in hand-overs of a cache line",
-            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.8, 2.5));
+            cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, 2.8, 2.5));
     }
 
     /** The time of a message does not depend on its length. */
     private void lent() {
         for (int size : LENT_SIZES) {
             targets.add(new Target("half round trip of " + size / 1024 + " KiB that are lent, against 64 bytes",
-                cell(Contenders.LENT, Pass.EXCHANGE, size), Metric.HALF_ROUND_TRIP,
+                cell(Contenders.LENT, Pass.EXCHANGE, size), CellMetric.HALF_ROUND_TRIP,
                 own(Pass.EXCHANGE, SIZE), 2.0, Double.NaN));
         }
     }
 
-    private void againstUcx(String what, Cell own, Metric metric, double must, double goal) {
+    private void againstUcx(String what, Cell own, CellMetric metric, double must, double goal) {
         targets.add(new Target(what + " against UCX", own, metric, List.of(ucx(own)), must, goal, null));
     }
 
@@ -96,9 +96,9 @@ final class Targets {
     }
 
     private void streams() {
-        againstUcx("message rate of 64 bytes", own(Pass.STREAM, SIZE), Metric.MESSAGE_RATE, 0.95, 1.2);
+        againstUcx("message rate of 64 bytes", own(Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE, 0.95, 1.2);
         targets.add(new Target("message rate of 64 bytes with zero-copy receive against Aeron IPC",
-            cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), Metric.MESSAGE_RATE,
+            cell(Contenders.ZERO_COPY, Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE,
             cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.9, 1.1));
     }
 
@@ -119,7 +119,7 @@ final class Targets {
     }
 
     private void inOneThread(String what, String own, String other, double must, double goal) {
-        targets.add(new Target(what, cell(own, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+        targets.add(new Target(what, cell(own, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(other, Pass.EXCHANGE, SIZE), must, goal));
     }
 
@@ -128,46 +128,46 @@ final class Targets {
         for (int size : new int[] {8, SIZE}) {
             targets.add(Target.ofValue("half round trip of writes of " + size
                 + " bytes into polled memory, in hand-overs of a cache line",
-                cell(Contenders.REMOTE, Pass.PUT, size), Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, Double.NaN));
+                cell(Contenders.REMOTE, Pass.PUT, size), CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, Double.NaN));
         }
         targets.add(Target.ofValue("fetch-and-add, in hand-overs of a cache line",
-            cell(Contenders.REMOTE, Pass.FETCH_ADD, Long.BYTES), Metric.OPERATION_TIME_IN_HAND_OVERS, 3,
+            cell(Contenders.REMOTE, Pass.FETCH_ADD, Long.BYTES), CellMetric.OPERATION_TIME_IN_HAND_OVERS, 3,
             Double.NaN));
-        againstUcx("read of 8 bytes", cell(Contenders.REMOTE, Pass.GET, Long.BYTES), Metric.OPERATION_TIME, 1.5,
+        againstUcx("read of 8 bytes", cell(Contenders.REMOTE, Pass.GET, Long.BYTES), CellMetric.OPERATION_TIME, 1.5,
             Double.NaN);
-        againstUcx("bandwidth of writes of 1 MiB", cell(Contenders.REMOTE, Pass.PUT_STREAM, MIB), Metric.BANDWIDTH,
+        againstUcx("bandwidth of writes of 1 MiB", cell(Contenders.REMOTE, Pass.PUT_STREAM, MIB), CellMetric.BANDWIDTH,
             1.0, Double.NaN);
     }
 
     /** Costs of other objects and code in the same process or on a message's way. */
     private void ofTheProcess() {
         targets.add(new Target("half round trip of 64 bytes in processes that used the other links, against fresh ones",
-            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.ALL_LINKS, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             List.of(new Target.Reference(own(Pass.EXCHANGE, SIZE), 1)), 1.03, Double.NaN, null, 0.97));
         targets.add(new Target("half round trip of 64 bytes through two SHARED daemons, tcp against shm",
-            cell(Contenders.SHARED_TCP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.SHARED_TCP, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.SHARED_SHM, Pass.EXCHANGE, SIZE), 2.0, 1.5));
     }
 
     /** Over the loopback interface, and over a cable. */
     private void sockets() {
         targets.add(new Target("half round trip of 64 bytes over tcp against two loops over sockets",
-            cell(Contenders.TCP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.TCP, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_TCP, Pass.EXCHANGE, SIZE), 1.1, 1.05));
         targets.add(new Target("half round trip of 64 bytes over udp against two loops over sockets",
-            cell(Contenders.UDP, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.UDP, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 1.1, 1.05));
         targets.add(new Target("half round trip of 64 bytes by packet sockets against two loops over udp sockets",
-            cell(Contenders.PACKET, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.PACKET, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_UDP, Pass.EXCHANGE, SIZE), 0.6, 0.6));
         targets.add(new Target("the same over a cable between two hosts' namespaces",
-            cell(Contenders.PACKET_CABLE, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.PACKET_CABLE, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.BARE_UDP_CABLE, Pass.EXCHANGE, SIZE), 0.6, 0.6));
         targets.add(new Target("bandwidth of bursts of 64 KiB over udp against batches too short to be joined",
-            cell(Contenders.UDP, Pass.STREAM, DATAGRAM), Metric.BANDWIDTH,
+            cell(Contenders.UDP, Pass.STREAM, DATAGRAM), CellMetric.BANDWIDTH,
             cell(Contenders.UDP_SMALL_BATCHES, Pass.STREAM, DATAGRAM), 5, Double.NaN));
         targets.add(new Target("bandwidth of 1 MiB there and back over tcp against libfabric",
-            cell(Contenders.TCP, Pass.EXCHANGE, MIB), Metric.EXCHANGE_BANDWIDTH,
+            cell(Contenders.TCP, Pass.EXCHANGE, MIB), CellMetric.EXCHANGE_BANDWIDTH,
             cell(LibfabricTool.TCP.id(), Pass.EXCHANGE, MIB), 1.2, Double.NaN));
     }
 
@@ -177,22 +177,22 @@ final class Targets {
             Target.Reference other = ucx(own(Pass.STREAM, size));
             Target.Reference copy = new Target.Reference(cell(Contenders.COPY, Pass.STREAM, size), COPY_FACTOR);
             targets.add(new Target("bandwidth of " + size / 1024 + " KiB against the smaller of UCX and 0.9 x a copy",
-                own(Pass.STREAM, size), Metric.BANDWIDTH, List.of(other, copy), 1.0, 1.0, other));
+                own(Pass.STREAM, size), CellMetric.BANDWIDTH, List.of(other, copy), 1.0, 1.0, other));
         }
         targets.add(new Target("p99 at 100,000 messages/s of 64 bytes against Aeron IPC", own(Pass.PACED, SIZE),
-            Metric.PACED_P99, cell(Contenders.AERON_IPC, Pass.PACED, SIZE), 1.0, 0.7));
+            CellMetric.PACED_P99, cell(Contenders.AERON_IPC, Pass.PACED, SIZE), 1.0, 0.7));
         targets.add(Target.ofValue("garbage collections in 100 million messages at full rate",
-            COLLECTED, Metric.COLLECTIONS, 0, 0));
+            COLLECTED, CellMetric.COLLECTIONS, 0, 0));
         targets.add(new Target("64 bytes through a DEDICATED daemon with 1,000 endpoints open, against one",
-            cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.AMONG_MANY, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.DEDICATED, Pass.EXCHANGE, SIZE), 1.5, 1.2));
         targets.add(new Target("64 bytes over one of 1,000 tcp connections with a shared receive context, against one",
-            cell(Contenders.GATEWAY, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.GATEWAY, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.CONNECTION, Pass.EXCHANGE, SIZE), 1.2, 1.1));
         targets.add(Target.ofValue("first message of a cold endpoint of these 1,000, 99 % within so many cycles",
-            cell(Contenders.AMONG_MANY, Pass.COLD, SIZE), Metric.COLD_CYCLES, COLD_CYCLES, COLD_CYCLES));
+            cell(Contenders.AMONG_MANY, Pass.COLD, SIZE), CellMetric.COLD_CYCLES, COLD_CYCLES, COLD_CYCLES));
         targets.add(new Target("time of a streamed message with 100,000 receives posted in order, against 64",
-            cell(Contenders.MANY_RECEIVES, Pass.STREAM, SIZE), Metric.STREAM_TIME, own(Pass.STREAM, SIZE),
+            cell(Contenders.MANY_RECEIVES, Pass.STREAM, SIZE), CellMetric.STREAM_TIME, own(Pass.STREAM, SIZE),
             1.5, 1.2));
     }
 
@@ -200,12 +200,12 @@ final class Targets {
     private void againstTheBaseline() {
         targets.add(new Target("64 bytes with 128 receives posted over 4 tags and two peers, after a cancel and a peek,"
             + " against the older build", cell(Contenders.POSTED, Pass.EXCHANGE, SIZE),
-            Metric.HALF_ROUND_TRIP, cell(Contenders.POSTED_BASELINE, Pass.EXCHANGE, SIZE), 1.0, 0.8));
+            CellMetric.HALF_ROUND_TRIP, cell(Contenders.POSTED_BASELINE, Pass.EXCHANGE, SIZE), 1.0, 0.8));
         targets.add(new Target("a message of 64 bytes over shm in one thread, against the older build",
-            cell(Contenders.ONE_THREAD, Pass.EXCHANGE, SIZE), Metric.HALF_ROUND_TRIP,
+            cell(Contenders.ONE_THREAD, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
             cell(Contenders.ONE_THREAD_BASELINE, Pass.EXCHANGE, SIZE), 0.7, 0.55));
         targets.add(Target.ofValue("messages 900 to 1,100 of a fresh JVM at 1,000 a second, against the steady state",
-            cell(Contenders.FRESH, Pass.FRESH, SIZE), Metric.FRESH_OVER_STEADY, Target.SHOWN, FRESH_GOAL));
+            cell(Contenders.FRESH, Pass.FRESH, SIZE), CellMetric.FRESH_OVER_STEADY, Target.SHOWN, FRESH_GOAL));
     }
 
     /** The cells that are reported beside those of the targets. */

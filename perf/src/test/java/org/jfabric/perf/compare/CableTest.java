@@ -70,7 +70,7 @@ class CableTest {
 
     private static void measure(Contender contender) throws InterruptedException {
         contender.open(Pass.EXCHANGE, SIZE);
-        assertTrue(contender.slice(Pass.EXCHANGE, SIZE).value(Metric.HALF_ROUND_TRIP) > 0);
+        assertTrue(contender.slice(Pass.EXCHANGE, SIZE).value(CellMetric.HALF_ROUND_TRIP) > 0);
         contender.closeCell();
     }
 

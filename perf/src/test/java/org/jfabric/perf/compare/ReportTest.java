@@ -72,10 +72,10 @@ class ReportTest {
     void shouldShowByHowMuchATargetIsMissedAndInWhichRounds() throws Exception {
         Results results = new Results();
         for (int round = 0; round < 15; round++) {
-            Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 240);
+            Runs.add(results, Runs.OWN, CellMetric.HALF_ROUND_TRIP, 240);
         }
         results.add(Runs.around(60, 150),
-            Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), null)));
+            Map.of(Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 300.0), null)));
         Document page = parse(ReportPage.write(new Comparison(Map.of(), Map.of(), results, List.of(), List.of(), 0, 0,
             0, List.of())));
         NodeList tables = page.getElementsByTagName("table");
@@ -118,8 +118,8 @@ class ReportTest {
     @Test
     void shouldPutWhatIsMuchSlowerIntoAPlotOfItsOwn() {
         Results results = new Results();
-        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 110);
-        Runs.add(results, new Cell(Contenders.TCP, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 5_000, 5_000);
+        Runs.add(results, Runs.OWN, CellMetric.HALF_ROUND_TRIP, 100, 110);
+        Runs.add(results, new Cell(Contenders.TCP, Pass.EXCHANGE, 64), CellMetric.HALF_ROUND_TRIP, 5_000, 5_000);
         String json = ReportPlots.write(results);
         List<?> plots = (List<?>) JsonText.object(json).get("plots");
         assertEquals(List.of("Half round trip of 64 bytes by round",
@@ -130,9 +130,9 @@ class ReportTest {
     @Test
     void shouldDrawTheBoxAroundTheValidRounds() {
         Results results = new Results();
-        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, 100, 110);
+        Runs.add(results, Runs.OWN, CellMetric.HALF_ROUND_TRIP, 100, 110);
         results.add(Runs.around(60, 150),
-            Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 300.0), null)));
+            Map.of(Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 300.0), null)));
         String json = ReportPlots.write(results);
         assertTrue(json.contains("\"box\":[100.0000,102.5000,105.0000,107.5000,110.0000]"), json);
         assertTrue(json.contains("{\"value\":300.0000,\"valid\":false}"), json);
@@ -143,7 +143,7 @@ class ReportTest {
     void shouldKeepTheDataInItsScript() throws Exception {
         Results results = new Results();
         String name = "</script><script>alert(1)</script> ]]> &amp;";
-        Runs.add(results, new Cell(name, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 100);
+        Runs.add(results, new Cell(name, Pass.EXCHANGE, 64), CellMetric.HALF_ROUND_TRIP, 100);
         String page = ReportPage.write(new Comparison(Map.of(), Map.of(), results, List.of(), List.of(), 0, 0, 0,
             List.of()));
         Map<String, Object> data = plots(parse(page));
@@ -209,25 +209,25 @@ class ReportTest {
     void shouldSayWhyATargetIsMissedAndNothingOfOthers() throws Exception {
         Results results = new Results();
         for (int round = 0; round < 15; round++) {
-            Runs.pairs(results, Metric.HALF_ROUND_TRIP, Runs.OWN, new double[] {100}, Runs.UCX, new double[] {50});
+            Runs.pairs(results, CellMetric.HALF_ROUND_TRIP, Runs.OWN, new double[] {100}, Runs.UCX, new double[] {50});
         }
-        Runs.add(results, new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, 64), Metric.HALF_ROUND_TRIP, 56);
+        Runs.add(results, new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, 64), CellMetric.HALF_ROUND_TRIP, 56);
         Comparison missed = new Comparison(
             Map.of(), Map.of(UcxTool.POSIX.id(), "UCX posix"), results, List.of(), List.of(), 0,
             0, 0, run.profiles());
-        Target.Verdict verdict = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75)
+        Target.Verdict verdict = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75)
             .judge(results);
-        assertEquals("100 against 50 ns of UCX posix.", Reason.values(missed, verdict));
+        assertEquals("100 against 50 ns of UCX posix.", MissReason.values(missed, verdict));
         assertEquals("A bare hand-over of one cache line takes 56 ns here, the target"
             + " allows 45: no fabric can meet it in this run. jfabric-invoker exchange 64, who begins: send: client"
-            + " 75 %, poll: matching 25 %.", Reason.of(missed, verdict));
+            + " 75 %, poll: matching 25 %.", MissReason.of(missed, verdict));
         assertTrue(ResultText.write(missed).contains("no fabric can meet it"));
         assertTrue(parse(ReportPage.write(missed)).getDocumentElement().getTextContent()
             .contains("no fabric can meet it"));
-        assertEquals("100 ns.", Reason.values(missed, Target.ofValue(
-            "x", Runs.OWN, Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5).judge(results)));
-        Target.Verdict met = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 2, 2).judge(results);
-        assertEquals("", Reason.of(missed, met));
+        assertEquals("100 ns.", MissReason.values(missed, Target.ofValue(
+            "x", Runs.OWN, CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5).judge(results)));
+        Target.Verdict met = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, Runs.UCX, 2, 2).judge(results);
+        assertEquals("", MissReason.of(missed, met));
     }
 
     @Test

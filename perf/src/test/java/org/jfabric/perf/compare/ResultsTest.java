@@ -14,7 +14,8 @@ class ResultsTest {
 
     private void add(double value, HandOvers handOvers) {
         results.add(handOvers,
-            Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, value, Metric.MEMORY, 7.0), null)));
+            Map.of(Runs.OWN, new SliceReading(
+                Map.of(CellMetric.HALF_ROUND_TRIP, value, CellMetric.MEMORY, 7.0), null)));
     }
 
     @Test
@@ -42,18 +43,20 @@ class ResultsTest {
         assertEquals(4, time.rounds().size());
         assertEquals(4, results.lines().getLast().valid());
         assertEquals(3, results.validRounds());
-        assertEquals(100, results.median(Runs.OWN, Metric.HALF_ROUND_TRIP));
+        assertEquals(100, results.median(Runs.OWN, CellMetric.HALF_ROUND_TRIP));
         assertArrayEquals(new double[] {1.5, 120 / 130.0, 2, 2}, Results.values(
-            results.rounds(Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, List.of(Runs.OWN)),
-            round -> round.value(Runs.OWN, Metric.HALF_ROUND_TRIP_IN_HAND_OVERS)), 1e-9);
+            results.rounds(CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, List.of(Runs.OWN)),
+            round -> round.value(Runs.OWN, CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS)), 1e-9);
     }
 
     @Test
     void shouldNotCountARoundInWhichASideWaitedForItsCore() {
         add(90, Runs.VALID);
-        results.add(Runs.VALID, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 500.0), null, 0.06)));
-        results.add(Runs.VALID, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 94.0), null, 0.04)));
-        assertEquals(92, results.median(Runs.OWN, Metric.HALF_ROUND_TRIP));
+        results.add(
+            Runs.VALID, Map.of(Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 500.0), null, 0.06)));
+        results.add(
+            Runs.VALID, Map.of(Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 94.0), null, 0.04)));
+        assertEquals(92, results.median(Runs.OWN, CellMetric.HALF_ROUND_TRIP));
         assertEquals(2, results.validRounds());
     }
 
@@ -70,17 +73,17 @@ class ResultsTest {
     @Test
     void shouldFindOnlyRoundsThatHaveAllCells() {
         add(90, Runs.VALID);
-        Runs.pairs(results, Metric.HALF_ROUND_TRIP, Runs.OWN, new double[] {1}, Runs.UCX, new double[] {2});
-        assertEquals(1, results.rounds(Metric.HALF_ROUND_TRIP, List.of(Runs.OWN, Runs.UCX)).size());
-        assertEquals(2, results.rounds(Metric.HALF_ROUND_TRIP, List.of(Runs.OWN)).size());
-        assertEquals(0, results.rounds(Metric.MESSAGE_RATE, List.of(Runs.OWN)).size());
-        assertEquals(Double.NaN, results.median(Runs.UCX, Metric.MEMORY));
+        Runs.pairs(results, CellMetric.HALF_ROUND_TRIP, Runs.OWN, new double[] {1}, Runs.UCX, new double[] {2});
+        assertEquals(1, results.rounds(CellMetric.HALF_ROUND_TRIP, List.of(Runs.OWN, Runs.UCX)).size());
+        assertEquals(2, results.rounds(CellMetric.HALF_ROUND_TRIP, List.of(Runs.OWN)).size());
+        assertEquals(0, results.rounds(CellMetric.MESSAGE_RATE, List.of(Runs.OWN)).size());
+        assertEquals(Double.NaN, results.median(Runs.UCX, CellMetric.MEMORY));
     }
 
     @Test
     void shouldTakeTheMeanOfTheSlicesAroundAProgramThatIsStarted() {
-        Reading mean = new Reading(Map.of(Metric.HALF_ROUND_TRIP, 100.0), null)
-            .mean(new Reading(Map.of(Metric.HALF_ROUND_TRIP, 110.0), null));
-        assertEquals(105, mean.value(Metric.HALF_ROUND_TRIP));
+        SliceReading mean = new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 100.0), null)
+            .mean(new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 110.0), null));
+        assertEquals(105, mean.value(CellMetric.HALF_ROUND_TRIP));
     }
 }

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 /** The rounds of systems that only note what is done with them. */
 class RigTest {
     private static final Cell STREAM = new Cell(Contenders.INVOKER, Pass.STREAM, 64);
-    private static final Target LATENCY = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75);
-    private static final Target RATE = Target.ofValue("y", STREAM, Metric.MESSAGE_RATE, 1, 1);
+    private static final Target LATENCY = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75);
+    private static final Target RATE = Target.ofValue("y", STREAM, CellMetric.MESSAGE_RATE, 1, 1);
 
     private final List<String> done = new ArrayList<>();
 
@@ -63,9 +63,9 @@ class RigTest {
         }
 
         @Override
-        public Reading slice(Pass pass, int sizeBytes) {
+        public SliceReading slice(Pass pass, int sizeBytes) {
             done.add(id);
-            return new Reading(Map.of(Metric.HALF_ROUND_TRIP, 100.0), null);
+            return new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 100.0), null);
         }
 
         @Override
@@ -104,7 +104,7 @@ class RigTest {
 
     @Test
     void shouldNotMeasureInRoundsWhatIsCountedOnce() {
-        Target collections = Target.ofValue("z", Targets.COLLECTED, Metric.COLLECTIONS, 0, 0);
+        Target collections = Target.ofValue("z", Targets.COLLECTED, CellMetric.COLLECTIONS, 0, 0);
         assertEquals(List.of(), Matrix.groups(systems(Contenders.INVOKER), List.of(collections), Set.of(64), false));
     }
 

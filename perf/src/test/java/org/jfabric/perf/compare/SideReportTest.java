@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class SideReportTest {
     private static final Profile PROFILE = new Profile(Map.of("poll: link: ring and frames", 7));
-    private static final ThreadLoad LOAD = new ThreadLoad(3, 4, 5, 6);
+    private static final PassLoad LOAD = new PassLoad(3, 4, 5, 6);
 
     @Test
     void shouldReadWhatItHasWritten() {

@@ -15,7 +15,7 @@ class TargetTest {
     private static final Cell COPY = new Cell(Contenders.COPY, Pass.STREAM, 65_536);
     private static final Cell OWN_STREAM = new Cell(Contenders.INVOKER, Pass.STREAM, 65_536);
     private static final Cell UCX_STREAM = new Cell(UcxTool.POSIX.id(), Pass.STREAM, 65_536);
-    private static final Target LATENCY = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75);
+    private static final Target LATENCY = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, Runs.UCX, 0.9, 0.75);
     private static final int ROUNDS = 15;
 
     private final Results results = new Results();
@@ -27,12 +27,12 @@ class TargetTest {
     }
 
     private void latencies(double... own) {
-        Runs.pairs(results, Metric.HALF_ROUND_TRIP, Runs.OWN, own, Runs.UCX, all(100));
+        Runs.pairs(results, CellMetric.HALF_ROUND_TRIP, Runs.OWN, own, Runs.UCX, all(100));
     }
 
     private void latency(double own, HandOvers handOvers) {
-        results.add(handOvers, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, own), null),
-            Runs.UCX, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 100.0), null)));
+        results.add(handOvers, Map.of(Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, own), null),
+            Runs.UCX, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 100.0), null)));
     }
 
     @Test
@@ -82,8 +82,9 @@ class TargetTest {
         for (int round = 0; round < ROUNDS; round++) {
             double factor = round % 2 == 0 ? 1 : 3;
             HandOvers handOvers = Runs.around(60 * factor, 60 * factor);
-            results.add(handOvers, Map.of(Runs.OWN, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 80 * factor), null),
-                Runs.UCX, new Reading(Map.of(Metric.HALF_ROUND_TRIP, 100 * factor), null)));
+            results.add(handOvers, Map.of(
+                Runs.OWN, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 80 * factor), null),
+                Runs.UCX, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 100 * factor), null)));
         }
         assertEquals(new Quartiles(15, 0.8, 0.8, 0.8), LATENCY.judge(results).ratios());
         assertEquals(Outcome.MET, LATENCY.judge(results).outcome());
@@ -118,8 +119,8 @@ class TargetTest {
 
     @Test
     void shouldNotBeMetByRoundsThatHaveOnlyOneOfBoth() {
-        Runs.add(results, Runs.OWN, Metric.HALF_ROUND_TRIP, all(1));
-        Runs.add(results, Runs.UCX, Metric.HALF_ROUND_TRIP, all(9));
+        Runs.add(results, Runs.OWN, CellMetric.HALF_ROUND_TRIP, all(1));
+        Runs.add(results, Runs.UCX, CellMetric.HALF_ROUND_TRIP, all(9));
         Target.Verdict verdict = LATENCY.judge(results);
         assertFalse(verdict.measured());
         assertFalse(verdict.met());
@@ -129,7 +130,7 @@ class TargetTest {
     @Test
     void shouldNotJudgeAgainstWhatIsNoPeer() {
         latencies(all(70));
-        Target unfit = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP,
+        Target unfit = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP,
             List.of(new Target.Reference(Runs.UCX, 1, "it is old")), 0.9, 0.75, null);
         Target.Verdict verdict = unfit.judge(results);
         assertEquals(Outcome.NOT_JUDGED, verdict.outcome());
@@ -138,8 +139,8 @@ class TargetTest {
 
     @Test
     void shouldWantMoreWhereMoreIsBetter() {
-        Target rate = new Target("x", OWN_STREAM, Metric.MESSAGE_RATE, UCX_STREAM, 1.0, 1.25);
-        Runs.pairs(results, Metric.MESSAGE_RATE, OWN_STREAM, all(80), UCX_STREAM, all(100));
+        Target rate = new Target("x", OWN_STREAM, CellMetric.MESSAGE_RATE, UCX_STREAM, 1.0, 1.25);
+        Runs.pairs(results, CellMetric.MESSAGE_RATE, OWN_STREAM, all(80), UCX_STREAM, all(100));
         Target.Verdict verdict = rate.judge(results);
         assertFalse(verdict.met());
         assertEquals(0.25, verdict.missedBy(), 1e-9);
@@ -147,7 +148,7 @@ class TargetTest {
 
     @Test
     void shouldWantARatioBetweenTwoBounds() {
-        Target even = new Target("x", Runs.OWN, Metric.HALF_ROUND_TRIP, List.of(new Target.Reference(Runs.UCX, 1)),
+        Target even = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, List.of(new Target.Reference(Runs.UCX, 1)),
             1.03, Double.NaN, null, 0.97);
         latencies(all(100));
         assertTrue(ResultText.outcome(even.judge(results)).endsWith("must 0.97 to 1.03, goal -: met"));
@@ -164,16 +165,16 @@ class TargetTest {
 
     @Test
     void shouldOnlyShowWhatHasNoMust() {
-        Target shown = Target.ofValue("x", Runs.OWN, Metric.FRESH_OVER_STEADY, Target.SHOWN, 3);
-        Runs.add(results, Runs.OWN, Metric.FRESH_OVER_STEADY, 40);
+        Target shown = Target.ofValue("x", Runs.OWN, CellMetric.FRESH_OVER_STEADY, Target.SHOWN, 3);
+        Runs.add(results, Runs.OWN, CellMetric.FRESH_OVER_STEADY, 40);
         assertTrue(ResultText.outcome(shown.judge(results)).endsWith("must shown, goal 3.00: met"));
-        Runs.add(results, Runs.OWN, Metric.FRESH_OVER_STEADY, 2, 2);
+        Runs.add(results, Runs.OWN, CellMetric.FRESH_OVER_STEADY, 2, 2);
         assertTrue(shown.judge(results).goalMet());
     }
 
     @Test
     void shouldJudgeInHandOversOfTheSameRound() {
-        Target handOvers = Target.ofValue("x", Runs.OWN, Metric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5);
+        Target handOvers = Target.ofValue("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP_IN_HAND_OVERS, 1.9, 1.5);
         latencies(all(102));
         Target.Verdict verdict = handOvers.judge(results);
         assertEquals(1.7, verdict.ratio(), 1e-9);
@@ -183,12 +184,12 @@ class TargetTest {
     @Test
     void shouldCompareWithTheSmallerOfTwoReferencesAndTheGoalWithItsOwn() {
         Target.Reference ucx = new Target.Reference(UCX_STREAM, 1);
-        Target bandwidth = new Target("x", OWN_STREAM, Metric.BANDWIDTH,
+        Target bandwidth = new Target("x", OWN_STREAM, CellMetric.BANDWIDTH,
             List.of(ucx, new Target.Reference(COPY, 0.9)), 1, 1, ucx);
         for (int round = 0; round < ROUNDS; round++) {
-            results.add(Runs.VALID, Map.of(OWN_STREAM, new Reading(Map.of(Metric.BANDWIDTH, 95.0), null),
-                UCX_STREAM, new Reading(Map.of(Metric.BANDWIDTH, 120.0), null),
-                COPY, new Reading(Map.of(Metric.BANDWIDTH, 100.0), null)));
+            results.add(Runs.VALID, Map.of(OWN_STREAM, new SliceReading(Map.of(CellMetric.BANDWIDTH, 95.0), null),
+                UCX_STREAM, new SliceReading(Map.of(CellMetric.BANDWIDTH, 120.0), null),
+                COPY, new SliceReading(Map.of(CellMetric.BANDWIDTH, 100.0), null)));
         }
         Target.Verdict verdict = bandwidth.judge(results);
         assertEquals(95 / 90.0, verdict.ratio(), 1e-9);
@@ -199,9 +200,9 @@ class TargetTest {
 
     @Test
     void shouldJudgeAValueThatNeedsNoReference() {
-        Target cycles = Target.ofValue("x", Runs.OWN, Metric.COLD_CYCLES, 64, 64);
-        Runs.add(results, Runs.OWN, Metric.COLD_CYCLES, all(128));
-        Runs.add(results, Runs.OWN, Metric.COLD_CYCLES, 3);
+        Target cycles = Target.ofValue("x", Runs.OWN, CellMetric.COLD_CYCLES, 64, 64);
+        Runs.add(results, Runs.OWN, CellMetric.COLD_CYCLES, all(128));
+        Runs.add(results, Runs.OWN, CellMetric.COLD_CYCLES, 3);
         Target.Verdict verdict = cycles.judge(results);
         assertEquals(16, verdict.ratios().rounds());
         assertEquals(128, verdict.ratio());
@@ -211,11 +212,11 @@ class TargetTest {
 
     @Test
     void shouldJudgeWhatMustNotBeAtAll() {
-        Target none = Target.ofValue("x", Targets.COLLECTED, Metric.COLLECTIONS, 0, 0);
+        Target none = Target.ofValue("x", Targets.COLLECTED, CellMetric.COLLECTIONS, 0, 0);
         assertEquals("not measured", ResultText.outcome(none.judge(results)));
-        results.add(null, Map.of(Targets.COLLECTED, new Reading(Map.of(Metric.COLLECTIONS, 0.0), null)));
+        results.add(null, Map.of(Targets.COLLECTED, new SliceReading(Map.of(CellMetric.COLLECTIONS, 0.0), null)));
         assertTrue(none.judge(results).goalMet());
-        results.add(null, Map.of(Targets.COLLECTED, new Reading(Map.of(Metric.COLLECTIONS, 4.0), null)));
+        results.add(null, Map.of(Targets.COLLECTED, new SliceReading(Map.of(CellMetric.COLLECTIONS, 4.0), null)));
         assertFalse(none.judge(results).met());
         assertTrue(ResultText.outcome(none.judge(results)).endsWith("must 0.00, goal 0.00: missed"));
     }

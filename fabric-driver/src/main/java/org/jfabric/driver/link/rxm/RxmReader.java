@@ -10,7 +10,7 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.StreamHandler;
-import org.jfabric.driver.link.support.MessageHandler;
+import org.jfabric.driver.link.support.MessageChannelHandler;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -34,7 +34,7 @@ final class RxmReader extends ChannelHandler {
     private final int eagerLimit;
     private final StreamHandler engine;
     private final StreamHandler packets = new Packets();
-    private final MessageHandler reads = new Connection();
+    private final MessageChannelHandler reads = new Connection();
     private final RemotePayload payload = new RemotePayload();
     private final Placement placement = new Placement();
     private final Long2ObjectHashMap<RxmAssembly> assemblies = new Long2ObjectHashMap<>();
@@ -58,7 +58,7 @@ final class RxmReader extends ChannelHandler {
     }
 
     /** Handler for the other events of the channel below. */
-    MessageHandler below() {
+    MessageChannelHandler below() {
         return reads;
     }
 
@@ -164,7 +164,7 @@ final class RxmReader extends ChannelHandler {
     }
 
     /** Completions of reads of the peer's memory, and counted receives. */
-    private final class Connection extends MessageHandler {
+    private final class Connection extends MessageChannelHandler {
         @Override
         public void onPulled(long operation, int errno) {
             channel.onPulled(operation, errno);

@@ -23,7 +23,7 @@ public abstract class MessageChannel extends Channel {
     /** Result of {@link #probe()}: the connection has ended, or this link cannot find out. */
     public static final int OVER = 2;
 
-    private MessageHandler protocol;
+    private MessageChannelHandler protocol;
 
     /**
      * A channel in the state connecting.
@@ -35,12 +35,12 @@ public abstract class MessageChannel extends Channel {
     }
 
     /** Sets the protocol above, which uses the channel from now on. Called before the link's next poll. */
-    public final void usedBy(MessageHandler user) {
+    public final void usedBy(MessageChannelHandler user) {
         protocol = user;
     }
 
     /** The handler of the protocol above. Returns null if the engine uses the channel. */
-    public final MessageHandler protocol() {
+    public final MessageChannelHandler protocol() {
         return protocol;
     }
 
@@ -63,8 +63,8 @@ public abstract class MessageChannel extends Channel {
      * @param destAddress native address of a contiguous destination.
      * @param destPieces  pieces of the destination, or null; valid until the read has ended or the channel is down.
      * @param length      bytes to read, at most those of the payload.
-     * @return {@link #DONE}; or {@link #PENDING}: {@link MessageHandler#onPulled} follows; or {@code -FI_EAGAIN}: not
-     *     now, {@code -FI_EOPNOTSUPP}: never.
+     * @return {@link #DONE}; or {@link #PENDING}: {@link MessageChannelHandler#onPulled} follows; or
+     *     {@code -FI_EAGAIN}: not now, {@code -FI_EOPNOTSUPP}: never.
      */
     public abstract int pull(
         RemotePayload source, RegisteredRegion destRegion, long destAddress, PieceList destPieces, long length);

@@ -44,7 +44,7 @@ final class VerbsDevice {
     private VerbsDataPath path;
     /** Asynchronous events of the device; null until there is a connection. */
     private AsyncEvents.Feed events;
-    private SharedReceives shared;
+    private SharedReceiveQueue shared;
     private CompletionRing[] polled = {};
     /** Connections that are closing: the card may still use memory of the application for them. */
     private int ending;
@@ -94,7 +94,7 @@ final class VerbsDevice {
         channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
         try {
             if (link.settings().sharedReceives() != 0) {
-                shared = new SharedReceives(link, this, link.settings());
+                shared = new SharedReceiveQueue(link, this, link.settings());
             }
         } catch (RuntimeException | Error e) {
             verbs.destroyChannel(channel);
@@ -149,7 +149,7 @@ final class VerbsDevice {
     }
 
     /** The shared receives; null if each connection has receives of its own. */
-    SharedReceives shared() {
+    SharedReceiveQueue shared() {
         return shared;
     }
 

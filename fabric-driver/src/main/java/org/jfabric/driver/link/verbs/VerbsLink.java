@@ -232,7 +232,7 @@ final class VerbsLink extends Link {
         // not every device removes the entries of a destroyed queue pair from the completion queue
         if (connection != null && connection.number() == number) {
             connection.onCompletion(completions, entry);
-        } else if (number == SharedReceives.NUMBER) {
+        } else if (number == SharedReceiveQueue.NUMBER) {
             device.shared().onCompletion(completions, entry);
         }
     }

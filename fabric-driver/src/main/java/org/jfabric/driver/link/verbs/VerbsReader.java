@@ -2,7 +2,7 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
-import org.jfabric.driver.link.support.MessageHandler;
+import org.jfabric.driver.link.support.MessageChannelHandler;
 import org.jfabric.info.Flags;
 
 /**
@@ -133,7 +133,7 @@ final class VerbsReader {
 
     /** Offers the messages behind a waiting one to the protocol above. */
     private void lookAhead(VerbsChannel channel) {
-        MessageHandler protocol = channel.protocol();
+        MessageChannelHandler protocol = channel.protocol();
         if (protocol == null) {
             return;
         }

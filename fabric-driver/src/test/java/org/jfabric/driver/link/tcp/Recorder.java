@@ -6,7 +6,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.driver.link.support.MessageHandler;
+import org.jfabric.driver.link.support.MessageChannelHandler;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +68,7 @@ final class Recorder extends ChannelHandler {
             acknowledged.add(operation);
         }
     };
-    private final MessageHandler reads = new MessageHandler() {
+    private final MessageChannelHandler reads = new MessageChannelHandler() {
         @Override
         public void onPulled(long operation, int errno) {
             pulled.add(errno == 0 ? operation : -errno);

@@ -9,7 +9,7 @@ import org.jfabric.driver.link.ConnectionHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannel;
-import org.jfabric.driver.link.support.MessageHandler;
+import org.jfabric.driver.link.support.MessageChannelHandler;
 import org.jfabric.info.Flags;
 
 /** The engine's side of one connection: keeps what it is told. */
@@ -62,7 +62,7 @@ final class Told extends ChannelHandler {
             throw new AssertionError("this wire has no acknowledgements");
         }
     };
-    private final MessageHandler reads = new MessageHandler() {
+    private final MessageChannelHandler reads = new MessageChannelHandler() {
         @Override
         public void onPulled(long operation, int errno) {
             pulled.add(errno == 0 ? operation : -errno);

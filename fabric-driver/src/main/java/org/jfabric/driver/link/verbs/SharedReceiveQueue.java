@@ -17,7 +17,7 @@ import org.jfabric.info.FabricErrno;
  *
  * <p>Opened and closed on the resource thread, otherwise owned by the progress agent.
  */
-final class SharedReceives {
+final class SharedReceiveQueue {
     /** Upper half of the ids of their work requests, in place of a connection's number. */
     static final int NUMBER = Integer.MAX_VALUE;
 
@@ -57,7 +57,7 @@ final class SharedReceives {
      * @param settings with more than 0 shared receives.
      * @throws org.jfabric.info.FabricException if the device cannot make it; all has been freed then.
      */
-    SharedReceives(VerbsLink link, VerbsDevice device, VerbsSettings settings) {
+    SharedReceiveQueue(VerbsLink link, VerbsDevice device, VerbsSettings settings) {
         this.link = link;
         this.verbs = link.libraries().ibverbs();
         this.holdLimitNs = settings.sharedHoldLimitNs();

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Receives that all connections of a device share. */
 @Timeout(120)
-class SharedReceivesTest {
+class SharedReceiveQueueTest {
     private static final int SHARED = 16;
     private static final int CLIENTS = 3;
 

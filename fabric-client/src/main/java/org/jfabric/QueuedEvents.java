@@ -9,7 +9,7 @@ import org.jfabric.info.Info;
  *
  * <p>Owner: the thread that holds its monitor.
  */
-final class EventRing {
+final class QueuedEvents {
     /** One event or error. */
     static final class Slot {
         final UnsafeBuffer bytes = new UnsafeBuffer(new byte[EventEntry.MAX_DATA_LENGTH]);
@@ -44,7 +44,7 @@ final class EventRing {
     private long written;
     private long read;
 
-    EventRing(int size) {
+    QueuedEvents(int size) {
         slots = new Slot[size];
         for (int i = 0; i < size; i++) {
             slots[i] = new Slot();

@@ -6,11 +6,11 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /** Explains a missed target as far as possible: by the floor of the hand-overs, and by the profile. */
-final class Reason {
+final class MissReason {
     private static final Cell FLOOR = new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
     private static final int PARTS = 4;
 
-    private Reason() {
+    private MissReason() {
     }
 
     /** The reason. Returns the sentences, an empty text if the target is not missed. */
@@ -39,7 +39,7 @@ final class Reason {
      * empty text without such values or if it is not measured.
      */
     static String values(Comparison run, Target.Verdict verdict) {
-        Metric time = verdict.target().metric().inHandOversOf();
+        CellMetric time = verdict.target().metric().inHandOversOf();
         if (verdict.measured() && time != null) {
             return String.format(Locale.ROOT, "%,.0f %s.",
                 run.results().median(verdict.target().own(), time), time.unit());
@@ -54,8 +54,8 @@ final class Reason {
     }
 
     private static void floor(Comparison run, Target target, double reference, List<String> sentences) {
-        double floor = run.results().median(FLOOR, Metric.HALF_ROUND_TRIP);
-        if (target.metric() != Metric.HALF_ROUND_TRIP || Double.isNaN(floor)) {
+        double floor = run.results().median(FLOOR, CellMetric.HALF_ROUND_TRIP);
+        if (target.metric() != CellMetric.HALF_ROUND_TRIP || Double.isNaN(floor)) {
             return;
         }
         double allowed = reference * target.must();

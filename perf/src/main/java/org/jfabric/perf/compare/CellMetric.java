@@ -1,7 +1,7 @@
 package org.jfabric.perf.compare;
 
 /** A metric that is reported for a cell. */
-enum Metric {
+enum CellMetric {
     /** Total time over twice the round trips; of messages to oneself, over the messages. */
     HALF_ROUND_TRIP("halfRoundTrip", "ns", false),
     /** {@link #HALF_ROUND_TRIP} over the hand-over of a cache line that was measured around the cell. */
@@ -56,7 +56,7 @@ enum Metric {
     private final String unit;
     private final boolean moreIsBetter;
 
-    Metric(String key, String unit, boolean moreIsBetter) {
+    CellMetric(String key, String unit, boolean moreIsBetter) {
         this.key = key;
         this.unit = unit;
         this.moreIsBetter = moreIsBetter;
@@ -88,7 +88,7 @@ enum Metric {
     }
 
     /** The metric that this one is in hand-overs; null if it is one of its own. */
-    Metric inHandOversOf() {
+    CellMetric inHandOversOf() {
         return this == HALF_ROUND_TRIP_IN_HAND_OVERS ? HALF_ROUND_TRIP
             : this == OPERATION_TIME_IN_HAND_OVERS ? OPERATION_TIME : null;
     }

@@ -17,7 +17,7 @@ import org.jfabric.info.RxAttr;
  *
  * <p>Owner: control calls, under the fabric's lock; the credit as for a completion queue.
  */
-final class SharedReceives {
+final class ReceiveSharing {
     private final RxAttr attr;
     private final List<Endpoint> endpoints = new ArrayList<>();
     /** Nothing is ever retired here; the credit reads a word all the same. */
@@ -25,7 +25,7 @@ final class SharedReceives {
     private final CompletionCredits credits;
     private AddressVector addressVector;
 
-    SharedReceives(RxAttr attr, Invoker invoker, boolean locks) {
+    ReceiveSharing(RxAttr attr, Invoker invoker, boolean locks) {
         this.attr = attr;
         UseGuard guard = invoker != null && !locks ? invoker.guard()
             : new UseGuard("submission to a shared receive context");

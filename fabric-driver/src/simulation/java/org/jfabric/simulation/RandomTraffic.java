@@ -25,7 +25,7 @@ import org.jfabric.info.Info;
  * Random operations: tagged messages to all nodes, also to itself, and writes that are read back. Each message says
  * which one it is. Contexts: messages have their ids, receives the bit {@link #RECEIVE}, accesses {@link #ACCESS}.
  */
-final class Traffic implements Program {
+final class RandomTraffic implements Program {
     private static final long RECEIVE = 1L << 62;
     private static final long ACCESS = 1L << 61;
     private static final int SLOTS = 16;
@@ -70,7 +70,7 @@ final class Traffic implements Program {
     private final RemoteRequest writing = new RemoteRequest();
     private long accessSeed;
 
-    Traffic(Node node, Ledger ledger, String link, boolean remoteAccess, long paceNs) {
+    RandomTraffic(Node node, Ledger ledger, String link, boolean remoteAccess, long paceNs) {
         this.node = node;
         this.ledger = ledger;
         this.remoteAccess = remoteAccess;

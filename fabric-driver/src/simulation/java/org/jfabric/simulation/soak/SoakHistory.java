@@ -1,13 +1,13 @@
 package org.jfabric.simulation.soak;
 
 /** The last operations, printed with the state that they have then. */
-public final class History {
+public final class SoakHistory {
     private static final int LENGTH = 120;
 
     private final Object[] events = new Object[LENGTH];
     private long count;
 
-    public History() {
+    public SoakHistory() {
     }
 
     public void add(Object event) {

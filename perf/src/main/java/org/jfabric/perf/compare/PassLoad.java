@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * @param waitedNs    time that the measuring thread waited for a core although it wanted to run.
  * @param allBytes    the same of all threads.
  */
-record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
+record PassLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
     /** Words of {@link #format}. */
     static final int WORDS = 4;
 
@@ -33,10 +33,10 @@ record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes)
         private final long ownBytes = THREADS.getCurrentThreadAllocatedBytes();
 
         /** The load of the calling thread, which made this object, and its process since then. */
-        ThreadLoad end() {
+        PassLoad end() {
             long own = THREADS.getCurrentThreadAllocatedBytes() - ownBytes;
             long all = THREADS.getTotalThreadAllocatedBytes() - allBytes;
-            return new ThreadLoad(
+            return new PassLoad(
                 ofThread(Path.of("/proc/thread-self"), WAITED) - waitedNs, collectionsSoFar() - begin, own, all);
         }
     }
@@ -49,8 +49,8 @@ record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes)
         return collections;
     }
 
-    ThreadLoad plus(ThreadLoad later) {
-        return new ThreadLoad(waitedNs + later.waitedNs, collections + later.collections, ownBytes + later.ownBytes,
+    PassLoad plus(PassLoad later) {
+        return new PassLoad(waitedNs + later.waitedNs, collections + later.collections, ownBytes + later.ownBytes,
             allBytes + later.allBytes);
     }
 
@@ -59,8 +59,8 @@ record ThreadLoad(long waitedNs, long collections, long ownBytes, long allBytes)
         return waitedNs + " " + collections + ' ' + ownBytes + ' ' + allBytes;
     }
 
-    static ThreadLoad parse(String[] words, int first) {
-        return new ThreadLoad(Long.parseLong(words[first]), Long.parseLong(words[first + 1]),
+    static PassLoad parse(String[] words, int first) {
+        return new PassLoad(Long.parseLong(words[first]), Long.parseLong(words[first + 1]),
             Long.parseLong(words[first + 2]), Long.parseLong(words[first + 3]));
     }
 

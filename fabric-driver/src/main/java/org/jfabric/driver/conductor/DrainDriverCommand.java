@@ -19,7 +19,7 @@ import org.jfabric.layout.OwnerId;
  * Ends the driver when no send of any client is outstanding. It gives up when its time is over or its client ends.
  * Owner: conductor.
  */
-final class DrainCommand extends Command {
+final class DrainDriverCommand extends Command {
     private static final int MAX_NAMED = 5;
 
     /** Those of the endpoints of one progress thread. */
@@ -42,7 +42,7 @@ final class DrainCommand extends Command {
     /** By number of the progress thread. */
     private final Sends[] sends;
 
-    DrainCommand(CommandRequest request, DrainDriver message) {
+    DrainDriverCommand(CommandRequest request, DrainDriver message) {
         super(request);
         session().requireDriversUser("a drain of the driver");
         OwnerId owner = new OwnerId(message.ownerIdHigh(), message.ownerIdLow());

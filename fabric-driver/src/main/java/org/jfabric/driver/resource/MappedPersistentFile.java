@@ -10,11 +10,11 @@ import org.jfabric.info.FabricException;
  * The file of a persistent region, which a client has opened and passed: mapped here, and kept open for its syncs. Its
  * name is the client's matter. Resource thread.
  */
-public final class PersistentFile implements StableStorage {
+public final class MappedPersistentFile implements StableStorage {
     private final int fd;
     private final SharedFile memory;
 
-    private PersistentFile(int fd, SharedFile memory) {
+    private MappedPersistentFile(int fd, SharedFile memory) {
         this.fd = fd;
         this.memory = memory;
     }
@@ -27,7 +27,7 @@ public final class PersistentFile implements StableStorage {
      *     written, {@code FI_EOPNOTSUPP} on a file system without stable storage, {@code FI_EACCES} for a file of
      *     another user.
      */
-    public static PersistentFile open(SharedFiles files, long clientId, long uid, int fd, long lengthBytes) {
+    public static MappedPersistentFile open(SharedFiles files, long clientId, long uid, int fd, long lengthBytes) {
         String path = "the file of client " + clientId;
         if (!Libc.isReadWrite(fd)) {
             throw new FabricException(FabricErrno.EINVAL, path + " is not open for reading and writing");
@@ -37,7 +37,7 @@ public final class PersistentFile implements StableStorage {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 path + " is in a " + unstable + ", which keeps files in memory only", "Use a file on a disk.");
         }
-        return new PersistentFile(fd, files.adopt(clientId, MappedFile.ofDescriptor(fd, path, lengthBytes, uid)));
+        return new MappedPersistentFile(fd, files.adopt(clientId, MappedFile.ofDescriptor(fd, path, lengthBytes, uid)));
     }
 
     /** Address of the region's first byte in this process. Returns the native address. */

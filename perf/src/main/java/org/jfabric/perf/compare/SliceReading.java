@@ -10,15 +10,15 @@ import org.HdrHistogram.Histogram;
  * @param histogram distribution of a paced pass, or null.
  * @param waited    part of the time that one of the sides waited for its core, because another program had it.
  */
-record Reading(Map<Metric, Double> values, Histogram histogram, double waited) {
+record SliceReading(Map<CellMetric, Double> values, Histogram histogram, double waited) {
     /** Another program that has the core once has it longer, and a slice without one waits for much less. */
     private static final double MOST_WAITED = 0.05;
 
-    Reading {
+    SliceReading {
         values = Map.copyOf(values);
     }
 
-    Reading(Map<Metric, Double> values, Histogram histogram) {
+    SliceReading(Map<CellMetric, Double> values, Histogram histogram) {
         this(values, histogram, 0);
     }
 
@@ -28,14 +28,14 @@ record Reading(Map<Metric, Double> values, Histogram histogram, double waited) {
     }
 
     /** The value of a metric, not a number if there is none. */
-    double value(Metric metric) {
+    double value(CellMetric metric) {
         return values.getOrDefault(metric, Double.NaN);
     }
 
     /** The means of two slices of one round, which have no distributions. */
-    Reading mean(Reading later) {
-        Map<Metric, Double> means = new EnumMap<>(Metric.class);
+    SliceReading mean(SliceReading later) {
+        Map<CellMetric, Double> means = new EnumMap<>(CellMetric.class);
         values.forEach((metric, value) -> means.put(metric, (value + later.value(metric)) / 2));
-        return new Reading(means, null, Math.max(waited, later.waited));
+        return new SliceReading(means, null, Math.max(waited, later.waited));
     }
 }

@@ -21,7 +21,7 @@ import org.jfabric.layout.SlabDescriptor;
  * claims or discards these. Each message begins with its id. The entry does not name the matched receive, so for tagged
  * messages it is only checked that there is a distinct receive for each.
  */
-final class BufferedReceives {
+final class BufferedReceiveCheck {
     /** A message that stays in its cell until it is released, claimed or discarded. */
     private record Kept(RecvContext context, long id, SoakMessage message) {
     }
@@ -42,7 +42,7 @@ final class BufferedReceives {
     private final List<SoakMessage> taggedMessages = new ArrayList<>();
     private final Map<Integer, Long> lastUntagged = new HashMap<>();
 
-    BufferedReceives(SoakWorld world, SoakEndpoint at, int limit, int least) {
+    BufferedReceiveCheck(SoakWorld world, SoakEndpoint at, int limit, int least) {
         this.world = world;
         this.at = at;
         this.limit = limit;

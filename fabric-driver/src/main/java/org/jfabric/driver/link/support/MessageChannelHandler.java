@@ -6,7 +6,7 @@ package org.jfabric.driver.link.support;
  *
  * <p>Owner: progress agent.
  */
-public abstract class MessageHandler {
+public abstract class MessageChannelHandler {
     /**
      * A pending {@link MessageChannel#pull} has ended.
      *

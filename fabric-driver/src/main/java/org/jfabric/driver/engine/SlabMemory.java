@@ -10,6 +10,6 @@ package org.jfabric.driver.engine;
  * @param leastBytes  bytes of the prefix of a longer one (FI_OPT_BUFFERED_MIN).
  * @param lentLimitBytes bytes of one peer's messages that are shown where they lie, at the same time.
  */
-public record ReceiveSlab(long address, int cells, int cellBytes, int limitBytes, int leastBytes,
+public record SlabMemory(long address, int cells, int cellBytes, int limitBytes, int leastBytes,
     long lentLimitBytes) {
 }
