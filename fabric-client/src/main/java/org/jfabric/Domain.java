@@ -22,7 +22,6 @@ import org.jfabric.client.RecordedPort;
 import org.jfabric.client.TransmitQueue;
 import org.jfabric.client.UnlockedDomain;
 import org.jfabric.codec.control.AddressReady;
-import org.jfabric.codec.control.AddressVectorReady;
 import org.jfabric.codec.control.EnableEndpoint;
 import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.codec.control.ObjectKind;
@@ -81,14 +80,16 @@ public final class Domain implements Fid {
     private boolean locks;
     private final long context;
     private final long number;
+    private final Children children;
+    private final Children.Kind<Endpoint> endpoints;
+    private final Children.Kind<SocketEndpoint> socketEndpoints;
+    private final Children.Kind<AddressVector> addressVectors;
+    private final Children.Kind<ScalableEndpoint> scalableEndpoints;
+    private final Children.Kind<SharedTransmitContext> transmitContexts;
     private final DomainReports reports;
-    private final List<AddressVector> addressVectors = new ArrayList<>();
     private final DomainRegions regions;
     private final DomainWork work;
-    private final List<Endpoint> endpoints = new ArrayList<>();
-    private final List<ScalableEndpoint> scalableEndpoints = new ArrayList<>();
     private final DomainSockets sockets = new DomainSockets(this);
-    private final List<SharedTransmitContext> transmitContexts = new ArrayList<>();
     private volatile boolean closed;
     private boolean closesWhenEmpty;
 
@@ -99,8 +100,19 @@ public final class Domain implements Fid {
         this.context = context;
         this.conductor = conductor;
         this.driver = driver;
-        this.reports = new DomainReports(this, conductor, driver);
-        this.regions = new DomainRegions(this, conductor);
+        this.children = new Children(fabric, this::requireOpen);
+        // endpoints end first, because they are bound to the others
+        this.endpoints = children.kind(Domain::beginClose, Endpoint::markClosed)
+            .inDriver(ObjectKind.ENDPOINT, Endpoint::closingId, this::onClosed);
+        this.socketEndpoints = children.kind(socket -> { }, SocketEndpoint::markClosed);
+        this.reports = new DomainReports(this, children, conductor, driver);
+        this.addressVectors = children.kind(this::requireUnused, AddressVector::markClosed)
+            .inDriver(ObjectKind.ADDRESS_VECTOR, AddressVector::id, vector -> { });
+        this.regions = new DomainRegions(this, children, conductor);
+        this.scalableEndpoints = children.kind(ScalableEndpoint::requireNoContexts, ScalableEndpoint::markClosed)
+            .inDriver(ObjectKind.SCALABLE_ENDPOINT, ScalableEndpoint::id, scalable -> { });
+        this.transmitContexts = children.kind(
+            shared -> requireUnused("shared transmit context", shared.endpoints()), SharedTransmitContext::markClosed);
         this.work = new DomainWork(this, conductor, info.caps());
         EmbeddedDriver embedded = connection().embedded();
         // what may have to be suspended while it is used has locks
@@ -137,10 +149,7 @@ public final class Domain implements Fid {
             throw new FabricException(FabricErrno.EINVAL, "open flags are "
                 + Flags.toString(wanted.flags(), Flags.Kind.CQ_OPEN) + ", only AFFINITY is known");
         }
-        synchronized (lock()) {
-            requireOpen();
-            return reports.openCompletionQueue(wanted, context);
-        }
+        return reports.openCompletionQueue(wanted, context);
     }
 
     /**
@@ -171,10 +180,7 @@ public final class Domain implements Fid {
                 + FabricAttr.versionText(info.fabricAttr().apiVersion()) + " counts only operations",
                 "Open the domain with an info of API version 2.0 or later.");
         }
-        synchronized (lock()) {
-            requireOpen();
-            return reports.openCounter(wanted, context);
-        }
+        return reports.openCounter(wanted, context);
     }
 
     /**
@@ -245,13 +251,7 @@ public final class Domain implements Fid {
             throw new FabricException(FabricErrno.EINVAL,
                 "flags are 0x" + Long.toHexString(flags) + ", they are reserved", "Use 0.");
         }
-        synchronized (lock()) {
-            requireOpen();
-            if (info.fabricAttr().isVersion2()) {
-                throw Fabric.setsRemoved(info.fabricAttr().apiVersion());
-            }
-            return reports.openPollSet();
-        }
+        return reports.openPollSet();
     }
 
     /**
@@ -280,14 +280,8 @@ public final class Domain implements Fid {
             // there is only one type left; applications of the other one work with it
             wanted.type(AddressVectorType.TABLE);
         }
-        synchronized (lock()) {
-            requireOpen();
-            AddressVectorReady ready = conductor.commands().openAddressVector(wanted);
-            AddressVector vector = new AddressVector(
-                this, ready.avId(), wanted, context);
-            addressVectors.add(vector);
-            return vector;
-        }
+        return addressVectors.open(
+            () -> new AddressVector(this, commands().openAddressVector(wanted).avId(), wanted, context));
     }
 
     /**
@@ -329,10 +323,7 @@ public final class Domain implements Fid {
     public MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
         MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
         requireLength(lengthBytes);
-        synchronized (lock()) {
-            requireOpen();
-            return regions.allocate(lengthBytes, wanted);
-        }
+        return regions.allocate(lengthBytes, wanted);
     }
 
     /**
@@ -371,10 +362,7 @@ public final class Domain implements Fid {
         MemoryRegionAttr wanted = Codes.required(attr, "attr").copy();
         Codes.required(path, "path");
         requireLength(lengthBytes);
-        synchronized (lock()) {
-            requireOpen();
-            return regions.allocatePersistent(path, lengthBytes, wanted);
-        }
+        return regions.allocatePersistent(path, lengthBytes, wanted);
     }
 
     /**
@@ -440,10 +428,7 @@ public final class Domain implements Fid {
                 + " with " + memory.byteSize() + " bytes, needed is native with 1 to "
                 + MemoryRegionDescriptor.MAX_LENGTH);
         }
-        synchronized (lock()) {
-            requireOpen();
-            return regions.register(memory, wanted);
-        }
+        return regions.register(memory, wanted);
     }
 
     /**
@@ -474,13 +459,12 @@ public final class Domain implements Fid {
      */
     public Endpoint openEndpoint(Info endpointInfo, long context) {
         Info wanted = settled(endpointInfo);
-        synchronized (lock()) {
-            requireOpen();
+        return endpoints.open(() -> {
             DomainSockets.refuse(wanted);
             requireRestartable(wanted);
             EndpointHandle.take(wanted, fabric);
-            return openContext(null, wanted, context);
-        }
+            return new Endpoint(this, wanted, context, driver, null, null);
+        });
     }
 
     private void requireRestartable(Info wanted) {
@@ -501,11 +485,9 @@ public final class Domain implements Fid {
         return wanted;
     }
 
-    /** Opens an endpoint, or a context of a scalable one; under the fabric's lock. */
+    /** Opens a context of a scalable endpoint; under the fabric's lock. */
     Endpoint openContext(ScalableContext role, Info wanted, long ownContext) {
-        Endpoint endpoint = new Endpoint(this, wanted, ownContext, driver, null, role);
-        endpoints.add(endpoint);
-        return endpoint;
+        return endpoints.add(new Endpoint(this, wanted, ownContext, driver, null, role));
     }
 
     /**
@@ -534,13 +516,10 @@ public final class Domain implements Fid {
      */
     public ScalableEndpoint openScalableEndpoint(Info endpointInfo, long context) {
         Info wanted = settled(endpointInfo);
-        synchronized (lock()) {
-            requireOpen();
+        return scalableEndpoints.open(() -> {
             fabric.requireRestartable(false, "a scalable endpoint", "Open ordinary endpoints");
-            ScalableEndpoint scalable = ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
-            scalableEndpoints.add(scalable);
-            return scalable;
-        }
+            return ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
+        });
     }
 
     /**
@@ -575,11 +554,10 @@ public final class Domain implements Fid {
         Info wanted = Codes.required(endpointInfo, "endpointInfo").copy();
         fabric.requireVersion(wanted);
         EndpointInfo.settle(wanted, info, fabric.driverName());
-        synchronized (lock()) {
-            requireOpen();
+        return socketEndpoints.open(() -> {
             fabric.requireRestartable(false, "a socket endpoint", "Open an endpoint of type RDM");
             return sockets.open(wanted, context, isPassive);
-        }
+        });
     }
 
     /**
@@ -612,15 +590,10 @@ public final class Domain implements Fid {
      *     {@link FabricErrno#ENOSYS} if the domain's link offers none, {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public SharedTransmitContext openSharedTransmitContext(TxAttr attr, long context) {
-        synchronized (lock()) {
-            requireOpen();
-            fabric.requireRestartable(false, "a shared context", "Open endpoints with contexts of their own");
+        return transmitContexts.open(() -> {
             requireSharing("transmit", info.domainAttr().maxEpStxCtx());
-            SharedTransmitContext shared =
-                new SharedTransmitContext(this, ContextAttributes.settle(attr, info), context);
-            transmitContexts.add(shared);
-            return shared;
-        }
+            return new SharedTransmitContext(this, ContextAttributes.settle(attr, info), context);
+        });
     }
 
     /**
@@ -643,21 +616,19 @@ public final class Domain implements Fid {
      *     none, {@link FabricErrno#EOPBADSTATE} if closed, or what the driver answers.
      */
     public Endpoint openSharedReceiveContext(RxAttr attr, long context) {
-        synchronized (lock()) {
-            requireOpen();
-            fabric.requireRestartable(false, "a shared context", "Open endpoints with contexts of their own");
+        return endpoints.open(() -> {
             requireSharing("receive", info.domainAttr().maxEpSrxCtx());
             RxAttr settled = ContextAttributes.settle(attr, info);
             Endpoint shared = new Endpoint(
                 this, ContextAttributes.receiveContext(info, settled), context, driver,
                 new ReceiveSharing(settled, conductor.invoker(), locks), null);
             shared.enable();
-            endpoints.add(shared);
             return shared;
-        }
+        });
     }
 
-    private static void requireSharing(String direction, long offered) {
+    private void requireSharing(String direction, long offered) {
+        fabric.requireRestartable(false, "a shared context", "Open endpoints with contexts of their own");
         if (offered == 0) {
             throw new FabricException(FabricErrno.ENOSYS, "the domain offers no shared " + direction + " contexts",
                 "Open a domain whose domain_attr says that it does.");
@@ -695,24 +666,14 @@ public final class Domain implements Fid {
      */
     @Override
     public void close() {
-        synchronized (lock()) {
-            if (closed) {
-                return;
-            }
-            if (!isEmpty()) {
-                throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + endpoints + ' '
-                    + scalableEndpoints + ' ' + sockets + ' ' + transmitContexts + ' ' + reports + ' ' + addressVectors
-                    + ' ' + regions,
-                    "Close them first, or the whole fabric.");
-            }
-            markClosed();
-            fabric.onDomainClosed(this);
-        }
+        fabric.close(this);
     }
 
-    private boolean isEmpty() {
-        return endpoints.isEmpty() && scalableEndpoints.isEmpty() && sockets.isEmpty() && transmitContexts.isEmpty()
-            && reports.isEmpty() && addressVectors.isEmpty() && regions.isEmpty();
+    void requireEmpty() {
+        if (!children.all().isEmpty()) {
+            throw new FabricException(FabricErrno.EBUSY, "objects of the domain are open: " + children.all(),
+                "Close them first, or the whole fabric.");
+        }
     }
 
     /** Closes it once it is empty, also if that is when the driver answers late. */
@@ -725,16 +686,16 @@ public final class Domain implements Fid {
 
     /** The driver has closed something later than the time allowed; under the fabric's lock. */
     void onLateAnswer() {
-        if (closesWhenEmpty && !closed && isEmpty()) {
+        if (closesWhenEmpty && children.all().isEmpty()) {
             close();
         }
     }
 
     @Override
     public String toString() {
-        return "Domain{endpoints=" + endpoints.size() + ", completionQueues=" + reports.completionQueueCount()
-            + ", counters=" + reports.counterCount() + ", addressVectors=" + addressVectors.size()
-            + ", regions=" + regions.size() + (closed ? ", closed" : "") + '}';
+        return "Domain{endpoints=" + endpoints.all().size() + ", completionQueues="
+            + reports.completionQueues().size() + ", counters=" + reports.counters().size() + ", addressVectors="
+            + addressVectors.all().size() + ", regions=" + regions.all().size() + (closed ? ", closed" : "") + '}';
     }
 
     /** Its deferred work. */
@@ -772,7 +733,7 @@ public final class Domain implements Fid {
     }
 
     List<Endpoint> endpoints() {
-        return endpoints;
+        return endpoints.all();
     }
 
     /** The client's number of it, from 1. */
@@ -871,85 +832,32 @@ public final class Domain implements Fid {
         driver.requireAlive();
     }
 
-    void close(SharedTransmitContext context) {
-        synchronized (lock()) {
-            if (transmitContexts.contains(context)) {
-                requireUnused("shared transmit context", context.endpoints());
-                transmitContexts.remove(context);
-                context.markClosed();
-            }
-        }
+    /** Closes one of its objects, once the driver has, if it is open. */
+    void close(Fid child) {
+        children.close(child);
     }
 
-    void close(Endpoint endpoint) {
-        synchronized (lock()) {
-            if (endpoint.sharedReceives() != null) {
-                requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
-            }
-            if (endpoints.contains(endpoint) && endpoint.beginClose()) {
-                commands().closeObject(ObjectKind.ENDPOINT, endpoint.id(), () -> {
-                    endpoint.onClosedInDriver();
-                    onClosed(endpoint);
-                    endpoint.queues().forEach(each -> connection().release(each, false));
-                    endpoint.queues(List.of());
-                    if (endpoint.slab() != null) {
-                        connection().release(endpoint.slab().file(), true);
-                    }
-                });
-            } else if (endpoints.contains(endpoint)) {
-                onClosed(endpoint);
-                endpoint.connection().leavePassive();
-            }
+    private static void beginClose(Endpoint endpoint) {
+        if (endpoint.sharedReceives() != null) {
+            requireUnused("shared receive context", endpoint.sharedReceives().endpoints());
         }
+        endpoint.beginClose();
     }
 
     private void onClosed(Endpoint endpoint) {
-        endpoints.remove(endpoint);
-        endpoint.markClosed();
+        endpoint.giveBackCredits();
         fabric.onClosed(endpoint);
-    }
-
-    /** Under the fabric's lock; it has no contexts. */
-    void close(ScalableEndpoint scalable) {
-        commands().closeObject(ObjectKind.SCALABLE_ENDPOINT, scalable.id(), () -> {
-            scalable.markClosed();
-            scalableEndpoints.remove(scalable);
-        });
-    }
-
-    void close(CompletionQueue queue) {
-        synchronized (lock()) {
-            reports.close(queue);
+        endpoint.queues().forEach(each -> connection().release(each, false));
+        endpoint.queues(List.of());
+        if (endpoint.slab() != null) {
+            connection().release(endpoint.slab().file(), true);
         }
+        endpoint.connection().leavePassive();
     }
 
-    void close(Counter counter) {
-        synchronized (lock()) {
-            reports.close(counter);
-        }
-    }
-
-    void onClosed(PollSet pollSet) {
-        reports.onClosed(pollSet);
-    }
-
-    void close(AddressVector vector) {
-        synchronized (lock()) {
-            if (addressVectors.contains(vector)) {
-                requireUnused("address vector", vector.endpoints());
-                requireUnused("address vector", sockets.usersOf(vector));
-                commands().closeObject(ObjectKind.ADDRESS_VECTOR, vector.id(), () -> {
-                    vector.markClosed();
-                    addressVectors.remove(vector);
-                });
-            }
-        }
-    }
-
-    void close(MemoryRegion region) {
-        synchronized (lock()) {
-            regions.close(region);
-        }
+    private void requireUnused(AddressVector vector) {
+        requireUnused("address vector", vector.endpoints());
+        requireUnused("address vector", socketEndpoints.all().stream().filter(each -> each.uses(vector)).toList());
     }
 
     /** From now on sends that end with an error count as not drained; under the lock. */
@@ -965,22 +873,6 @@ public final class Domain implements Fid {
     /** Whether the driver accesses files of the application; under the lock. */
     boolean hasPersistentRegions() {
         return regions.hasPersistent();
-    }
-
-    /** The fabric closes: all objects are closed here; the end of the connection closes them in the driver. */
-    void onFabricClosed() {
-        for (Endpoint endpoint : endpoints) {
-            endpoint.markClosed();
-        }
-        sockets.closeAll();
-        reports.markAllClosed();
-        addressVectors.forEach(AddressVector::markClosed);
-        regions.markAllClosed();
-        scalableEndpoints.forEach(ScalableEndpoint::markClosed);
-        endpoints.clear();
-        scalableEndpoints.clear();
-        addressVectors.clear();
-        markClosed();
     }
 
     /**
@@ -1004,7 +896,7 @@ public final class Domain implements Fid {
             locks = true;
             reports.startLocking();
             // after the queues, whose locks they take
-            endpoints.forEach(Endpoint::startLocking);
+            endpoints.all().forEach(Endpoint::startLocking);
         }
     }
 
@@ -1022,7 +914,9 @@ public final class Domain implements Fid {
         };
     }
 
-    private void markClosed() {
+    /** Objects that are open end with it, as the fabric does; the end of the connection closes them in the driver. */
+    void markClosed() {
+        children.endAll();
         closed = true;
         sockets.stop();
         if (connection().embedded() != null) {
@@ -1042,18 +936,16 @@ public final class Domain implements Fid {
 
     /** The driver is gone: suspends all submissions, then finds out which operations were lost; under the lock. */
     void suspend() {
-        endpoints.forEach(Endpoint::suspend);
+        endpoints.all().forEach(Endpoint::suspend);
         reports.seal();
     }
 
     /** Opens with the next driver all that is open here, in an order in which each finds what it needs. */
     void reopen() {
         reports.reopen();
-        for (AddressVector vector : addressVectors) {
-            vector.reopen(commands());
-        }
+        addressVectors.all().forEach(vector -> vector.reopen(commands()));
         regions.reopen();
-        for (Endpoint endpoint : endpoints) {
+        for (Endpoint endpoint : endpoints.all()) {
             if (endpoint.state() == Endpoint.ENABLED) {
                 reopen(endpoint);
             }

@@ -2,7 +2,6 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.DriverConnection;
@@ -32,18 +31,24 @@ final class DomainRegions {
 
     private final Domain domain;
     private final ClientConductor conductor;
-    private final List<MemoryRegion> regions = new ArrayList<>();
+    private final Children.Kind<MemoryRegion> regions;
     private final LocalMemory memory = new LocalMemory();
     /** There was a persistent region. */
     private boolean hasPersistent;
 
-    DomainRegions(Domain domain, ClientConductor conductor) {
+    DomainRegions(Domain domain, Children children, ClientConductor conductor) {
         this.domain = domain;
         this.conductor = conductor;
+        regions = children.kind(region -> region.bindings().requireUnused(), this::end)
+            .inDriver(ObjectKind.MEMORY_REGION, MemoryRegion::index, this::release);
     }
 
     /** A region in a file of its own. */
     MemoryRegion allocate(long lengthBytes, MemoryRegionAttr attr) {
+        return regions.open(() -> allocateFile(lengthBytes, attr));
+    }
+
+    private MemoryRegion allocateFile(long lengthBytes, MemoryRegionAttr attr) {
         RegionReady ready = register(lengthBytes, attr, 0);
         MemoryRegion region = null;
         try {
@@ -56,7 +61,7 @@ final class DomainRegions {
                 region.descriptor(conductor.connection().openDescriptor(
                     FileType.MEMORY_REGION, ready.fileNumber()));
             }
-            add(region);
+            memory.add(region);
             return region;
         } finally {
             if (region == null) {
@@ -71,7 +76,7 @@ final class DomainRegions {
      */
     void reopen() {
         DriverConnection connection = conductor.connection();
-        for (MemoryRegion region : regions) {
+        for (MemoryRegion region : regions.all()) {
             MemoryRegionAttr attr = region.attr();
             boolean isPassed = region.descriptor() >= 0;
             if (isPassed || !connection.hasPassedMemory()) {
@@ -96,11 +101,15 @@ final class DomainRegions {
 
     /** After the endpoints: lets peers access the regions that are bound to objects. */
     void reopenBindings() {
-        regions.forEach(region -> region.bindings().reopen());
+        regions.all().forEach(region -> region.bindings().reopen());
     }
 
     /** A region over memory that an embedded driver sees as it is, and another one copies. */
     MemoryRegion register(MemorySegment memory, MemoryRegionAttr attr) {
+        return regions.open(() -> registerOwn(memory, attr));
+    }
+
+    private MemoryRegion registerOwn(MemorySegment memory, MemoryRegionAttr attr) {
         DriverConnection connection = conductor.connection();
         boolean isCopied = connection.embedded() == null;
         if (isCopied && attr.isRemote() && domain.hasCardKeys()) {
@@ -120,7 +129,7 @@ final class DomainRegions {
             if (isCopied) {
                 region.markCopied();
             }
-            add(region);
+            this.memory.add(region);
             return region;
         } finally {
             if (region == null) {
@@ -138,6 +147,10 @@ final class DomainRegions {
 
     /** A region in a file of the application. */
     MemoryRegion allocatePersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
+        return regions.open(() -> mapPersistent(path, lengthBytes, attr));
+    }
+
+    private MemoryRegion mapPersistent(Path path, long lengthBytes, MemoryRegionAttr attr) {
         long access = access(attr);
         requireKnown(attr, Flags.RMA_EVENT | Flags.RMA_PMEM);
         domain.fabric().requireRestartable(false, "a persistent region", "Allocate the region in memory");
@@ -156,36 +169,21 @@ final class DomainRegions {
                 file.fd(), 0);
             MemoryRegion region = new MemoryRegion(
                 domain, bytes, ready.regionIndex(), ready.generation(), attr, null);
-            add(region);
+            memory.add(region);
             hasPersistent = true;
             return region;
         }
     }
 
-    private void add(MemoryRegion region) {
-        regions.add(region);
-        memory.add(region);
+    private void end(MemoryRegion region) {
+        region.markClosed();
+        memory.remove(region);
     }
 
-    void close(MemoryRegion region) {
-        if (regions.contains(region)) {
-            region.bindings().requireUnused();
-            domain.commands().closeObject(ObjectKind.MEMORY_REGION, region.index(), () -> {
-                regions.remove(region);
-                region.markClosed();
-                memory.remove(region);
-                if (region.file() != null) {
-                    conductor.connection().release(region.file(), region.isShown());
-                }
-            });
+    private void release(MemoryRegion region) {
+        if (region.file() != null) {
+            conductor.connection().release(region.file(), region.isShown());
         }
-    }
-
-    /** The fabric is closing, and with it the driver's copies. */
-    void markAllClosed() {
-        regions.forEach(MemoryRegion::markClosed);
-        regions.clear();
-        memory.clear();
     }
 
     /** Where the open regions are in this process. */
@@ -193,22 +191,13 @@ final class DomainRegions {
         return memory;
     }
 
-    boolean isEmpty() {
-        return regions.isEmpty();
-    }
-
     /** The one kind of regions in files that are not the driver's. */
     boolean hasPersistent() {
         return hasPersistent;
     }
 
-    int size() {
-        return regions.size();
-    }
-
-    @Override
-    public String toString() {
-        return regions.toString();
+    List<MemoryRegion> all() {
+        return regions.all();
     }
 
     private RegionReady register(long lengthBytes, MemoryRegionAttr attr, long nativeAddress) {

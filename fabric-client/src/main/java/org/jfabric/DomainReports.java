@@ -1,7 +1,6 @@
 package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,21 +30,26 @@ final class DomainReports {
     private final Domain domain;
     private final ClientConductor conductor;
     private final DriverState driver;
-    private final List<CompletionQueue> completionQueues = new ArrayList<>();
-    private final List<Counter> counters = new ArrayList<>();
-    private final List<PollSet> pollSets = new ArrayList<>();
+    private final Children.Kind<CompletionQueue> completionQueues;
+    private final Children.Kind<Counter> counters;
+    private final Children.Kind<PollSet> pollSets;
     /** What queues and counters are mapped by. */
     private final Map<Fid, MemorySegment> files = new IdentityHashMap<>();
 
-    DomainReports(Domain domain, ClientConductor conductor, DriverState driver) {
+    DomainReports(Domain domain, Children children, ClientConductor conductor, DriverState driver) {
         this.domain = domain;
         this.conductor = conductor;
         this.driver = driver;
+        completionQueues = children.kind(this::requireUnused, CompletionQueue::markClosed)
+            .inDriver(ObjectKind.COMPLETION_QUEUE, CompletionQueue::id, this::onClosed);
+        counters = children.kind(this::requireUnused, Counter::markClosed)
+            .inDriver(ObjectKind.COUNTER, Counter::id, this::onClosed);
+        pollSets = children.kind(PollSet::requireEmpty, PollSet::markClosed);
     }
 
     /** None of the queues has called a handler that has not returned. */
     void requireNoHandler() {
-        for (CompletionQueue queue : completionQueues) {
+        for (CompletionQueue queue : completionQueues.all()) {
             if (queue.isHandling()) {
                 throw new FabricException(FabricErrno.EOPBADSTATE, "a domain whose threads are kept apart by locks is"
                     + " opened in a handler of a domain without locks; in threading mode INVOKER they share the engine",
@@ -56,12 +60,16 @@ final class DomainReports {
 
     /** Their threads are kept apart from now on. */
     void startLocking() {
-        completionQueues.forEach(queue -> queue.startLocking(conductor.invoker()));
-        counters.forEach(Counter::startLocking);
+        completionQueues.all().forEach(queue -> queue.startLocking(conductor.invoker()));
+        counters.all().forEach(Counter::startLocking);
     }
 
     /** A completion queue; the attributes are the caller's copy. */
     CompletionQueue openCompletionQueue(CompletionQueueAttr wanted, long context) {
+        return completionQueues.open(() -> newCompletionQueue(wanted, context));
+    }
+
+    private CompletionQueue newCompletionQueue(CompletionQueueAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
         CompletionQueueReady ready =
             domain.fabric().withRoom(() -> conductor.commands().openCompletionQueue(wanted));
@@ -74,7 +82,6 @@ final class DomainReports {
             files.put(fresh, memory);
             return fresh;
         });
-        completionQueues.add(queue);
         if (waitSet != null) {
             waitSet.attach(queue.waitable());
         }
@@ -83,6 +90,10 @@ final class DomainReports {
 
     /** A counter; the attributes are the caller's copy. */
     Counter openCounter(CounterAttr wanted, long context) {
+        return counters.open(() -> newCounter(wanted, context));
+    }
+
+    private Counter newCounter(CounterAttr wanted, long context) {
         WaitSet waitSet = waitSet(wanted.waitObject(), wanted.waitSetId());
         CounterReady ready =
             domain.fabric().withRoom(() -> conductor.commands().openCounter(wanted));
@@ -97,7 +108,6 @@ final class DomainReports {
             files.put(fresh, memory);
             return fresh;
         });
-        counters.add(counter);
         if (waitSet != null) {
             waitSet.attach(counter.events());
         }
@@ -106,18 +116,18 @@ final class DomainReports {
 
     /** The driver is gone, and nothing more is posted to it. */
     void seal() {
-        completionQueues.forEach(CompletionQueue::seal);
+        completionQueues.all().forEach(CompletionQueue::seal);
     }
 
     /** Opens all with the next driver. */
     void reopen() {
-        for (CompletionQueue queue : completionQueues) {
+        for (CompletionQueue queue : completionQueues.all()) {
             CompletionQueueReady ready = conductor.commands().openCompletionQueue(queue.attr());
             MemorySegment memory = map(ready);
             queue.reopen(ready.cqId(), ready.clientShare(), memory, ready.capacity());
             files.put(queue, memory);
         }
-        for (Counter counter : counters) {
+        for (Counter counter : counters.all()) {
             CounterReady ready = conductor.commands().openCounter(counter.attr());
             MemorySegment memory = map(ready);
             counter.reopen(ready.counterId(), memory);
@@ -135,87 +145,55 @@ final class DomainReports {
     }
 
     PollSet openPollSet() {
-        PollSet pollSet = new PollSet(domain, conductor.invoker());
-        pollSets.add(pollSet);
-        return pollSet;
+        return pollSets.open(() -> {
+            if (domain.info().fabricAttr().isVersion2()) {
+                throw Fabric.setsRemoved(domain.info().fabricAttr().apiVersion());
+            }
+            return new PollSet(domain, conductor.invoker());
+        });
     }
 
-    void close(CompletionQueue queue) {
-        if (completionQueues.contains(queue)) {
-            Domain.requireUnused("completion queue", queue.endpoints());
-            requireNotPolled(queue);
-            domain.commands().closeObject(ObjectKind.COMPLETION_QUEUE, queue.id(), () -> onClosed(queue));
-        }
+    private void requireUnused(CompletionQueue queue) {
+        Domain.requireUnused("completion queue", queue.endpoints());
+        requireNotPolled(queue);
     }
 
     private void onClosed(CompletionQueue queue) {
-        queue.markClosed();
-        completionQueues.remove(queue);
         if (queue.waitSet() != null) {
             queue.waitSet().detach(queue.waitable());
         }
         conductor.connection().release(files.remove(queue), queue.isInUse());
     }
 
-    void close(Counter counter) {
-        if (counters.contains(counter)) {
-            Domain.requireUnused("counter", counter.endpoints());
-            requireNotPolled(counter);
-            domain.work().requireUnused(counter);
-            domain.commands().closeObject(ObjectKind.COUNTER, counter.id(), () -> onClosed(counter));
-        }
+    private void requireUnused(Counter counter) {
+        Domain.requireUnused("counter", counter.endpoints());
+        requireNotPolled(counter);
+        domain.work().requireUnused(counter);
     }
 
     private void onClosed(Counter counter) {
-        counter.markClosed();
-        counters.remove(counter);
         if (counter.waitSet() != null) {
             counter.waitSet().detach(counter.events());
         }
         conductor.connection().release(files.remove(counter), false);
     }
 
-    void onClosed(PollSet pollSet) {
-        pollSets.remove(pollSet);
-    }
-
-    boolean isEmpty() {
-        return completionQueues.isEmpty() && counters.isEmpty() && pollSets.isEmpty();
-    }
-
     /** From now on sends that end with an error count as not drained. */
     void onDrainBegins() {
-        completionQueues.forEach(CompletionQueue::onDrainBegins);
+        completionQueues.all().forEach(CompletionQueue::onDrainBegins);
     }
 
     /** Sends that ended with an error since {@link #onDrainBegins()}. */
     long failedSinceDrainBegan() {
-        return completionQueues.stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
+        return completionQueues.all().stream().mapToLong(CompletionQueue::failedSinceDrainBegan).sum();
     }
 
-    /** The fabric closes; the driver closes its side by itself. */
-    void markAllClosed() {
-        completionQueues.forEach(CompletionQueue::markClosed);
-        counters.forEach(Counter::markClosed);
-        pollSets.forEach(PollSet::markClosed);
-        completionQueues.clear();
-        counters.clear();
-        pollSets.clear();
-        files.clear();
+    List<CompletionQueue> completionQueues() {
+        return completionQueues.all();
     }
 
-    /** The open objects, for messages. */
-    @Override
-    public String toString() {
-        return completionQueues + " " + counters + ' ' + pollSets;
-    }
-
-    int completionQueueCount() {
-        return completionQueues.size();
-    }
-
-    int counterCount() {
-        return counters.size();
+    List<Counter> counters() {
+        return counters.all();
     }
 
     private WaitSet waitSet(WaitObject waitObject, long waitSetId) {
@@ -257,7 +235,7 @@ final class DomainReports {
     }
 
     private void requireNotPolled(Fid object) {
-        for (PollSet pollSet : pollSets) {
+        for (PollSet pollSet : pollSets.all()) {
             if (pollSet.contains(object)) {
                 throw new FabricException(FabricErrno.EBUSY, object + " is in a poll set", "Remove it there first.");
             }

@@ -86,10 +86,6 @@ final class DomainSockets {
         return endpoint;
     }
 
-    boolean isEmpty() {
-        return open.isEmpty();
-    }
-
     /** Forgets an endpoint; closing its descriptor ends the watch. */
     void remove(long id) {
         stalled.remove(open.remove(id));
@@ -116,18 +112,9 @@ final class DomainSockets {
         events.add(new Event(queue, null, endpoint, null, error));
     }
 
-    /** The endpoints that an address vector is bound to. */
-    List<SocketEndpoint> usersOf(AddressVector vector) {
-        return open.values().stream().filter(endpoint -> endpoint.uses(vector)).toList();
-    }
-
     /** The listener cannot accept now. */
     void retryLater(SocketEndpoint endpoint) {
         stalled.add(endpoint);
-    }
-
-    void closeAll() {
-        List.copyOf(open.values()).forEach(SocketEndpoint::close);
     }
 
     void stop() {
@@ -135,11 +122,6 @@ final class DomainSockets {
         if (epoll != null) {
             EventFd.write(wakeFd, 1);
         }
-    }
-
-    @Override
-    public String toString() {
-        return new ArrayList<>(open.values()).toString();
     }
 
     private void start() {

@@ -1592,14 +1592,18 @@ public final class Endpoint implements Fid {
         return services;
     }
 
-    /** Ends all posting, before the driver closes it; false if the driver does not know it. Under the fabric's lock. */
-    boolean beginClose() {
+    /** Ends all posting, before the driver closes it; under the fabric's lock. */
+    void beginClose() {
         if (state == ENABLED) {
             isClosing = true;
             state = CLOSED;
             submission.close();
         }
-        return isClosing;
+    }
+
+    /** The driver's number of it when it closes, 0 if the driver does not know it. */
+    long closingId() {
+        return isClosing ? id : 0;
     }
 
     /** Forgets what it was bound to; under the fabric's lock. */
@@ -1633,9 +1637,11 @@ public final class Endpoint implements Fid {
         queues = mapped;
     }
 
-    /** The driver has closed it: what it did not take out of the queues gives its completion credit back. */
-    void onClosedInDriver() {
-        submission.onClosedInDriver();
+    /** It is closed: what the driver did not take out of the queues gives its completion credit back. */
+    void giveBackCredits() {
+        if (submission != null) {
+            submission.onClosedInDriver();
+        }
     }
 
     /** Sends that have not reached their level. */

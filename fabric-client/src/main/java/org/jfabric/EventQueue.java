@@ -366,7 +366,16 @@ public final class EventQueue implements Fid {
      */
     @Override
     public void close() {
-        fabric.close(this);
+        if (fabric.close(this)) {
+            onClosed();
+        }
+    }
+
+    void requireUnused() {
+        if (!users.isEmpty()) {
+            throw new FabricException(FabricErrno.EBUSY,
+                "the event queue is bound to objects that are open: " + users, "Close them first.");
+        }
     }
 
     @Override

@@ -3,7 +3,6 @@ package org.jfabric;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +12,7 @@ import java.util.function.Supplier;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.client.ClientThreads;
 import org.jfabric.client.DriverConnection;
+import org.jfabric.client.DriverProxy;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.DriverUser;
 import org.jfabric.client.EmbeddedDriver;
@@ -70,20 +70,27 @@ public final class Fabric implements Fid {
 
     private final Object lock = new Object();
     private long domainsOpened;
-    private final List<Domain> domains = new ArrayList<>();
+    private final Children children = new Children(this, this::requireOpen);
+    private final Children.Kind<Domain> domains = children.kind(Domain::requireEmpty, Domain::markClosed);
     /** By the number that the driver gave. */
     private final Map<Long, Endpoint> endpoints = new ConcurrentHashMap<>();
     /** Those too that the next driver has not opened again, and so has not given a number. */
     private final Set<Endpoint> enabled = ConcurrentHashMap.newKeySet();
-    private final List<EventQueue> eventQueues = new CopyOnWriteArrayList<>();
-    private final Map<Long, WaitSet> waitSets = new HashMap<>();
+    private final Children.Kind<PassiveEndpoint> passiveEndpoints =
+        children.kind(passive -> { }, PassiveEndpoint::markClosed)
+            .inDriver(ObjectKind.PASSIVE_ENDPOINT, PassiveEndpoint::id, passive -> { });
+    private final Children.Kind<EventQueue> eventQueues =
+        children.kind(EventQueue::requireUnused, EventQueue::markClosed);
+    private final Children.Kind<WaitSet> waitSets = children.kind(WaitSet::requireUnused, WaitSet::markClosed)
+        .inDriver(ObjectKind.WAIT_SET, WaitSet::id, this::release);
+    /** Closed with the fabric, and threads that wait there are not woken yet. */
+    private final List<EventQueue> unwoken = new CopyOnWriteArrayList<>();
     private final DriverState driver = new DriverState();
     private final long closeTimeoutNs;
     private final long waitSpinNs;
     private final long context;
     private final int apiVersion;
     private final ClientConductor conductor;
-    private final PassiveEndpoints passiveEndpoints;
     /** Null if the end of the driver is the end of this fabric. */
     private final Reconnection reconnection;
     private final List<FabricEvents.KeyChange> keyChanges = new ArrayList<>();
@@ -96,13 +103,12 @@ public final class Fabric implements Fid {
         waitSpinNs = config.waitSpinNs();
         context = config.context();
         apiVersion = FabricAttr.offered(config.apiVersion());
-        FabricEvents events = new FabricEvents(config.listener(), endpoints, enabled, eventQueues);
+        FabricEvents events = new FabricEvents(
+            config.listener(), endpoints, enabled, eventQueues, passiveEndpoints, this::onLateAnswer);
         reconnection = config.reconnectTimeoutNs() == 0 ? null : new Reconnection(this, events, config);
         events.reconnection(reconnection);
         conductor = new ClientConductor(
             connection, driver, events, config.commandTimeoutNs(), config.pauseThresholdNs());
-        passiveEndpoints = new PassiveEndpoints(this, conductor, driver);
-        events.passiveEndpoints(passiveEndpoints);
         if (reconnection != null) {
             reconnection.conductor(conductor);
         }
@@ -214,7 +220,7 @@ public final class Fabric implements Fid {
         }
         synchronized (lock()) {
             requireOpen();
-            InfoResult result = conductor.commands().queryInfo(wanted, flags, node, service);
+            InfoResult result = commands().queryInfo(wanted, flags, node, service);
             return wanted.domainAttr().avAuthKey() ? withoutVectorKeys(result) : result;
         }
     }
@@ -258,15 +264,12 @@ public final class Fabric implements Fid {
             throw new FabricException(FabricErrno.ENODATA, "domain_attr.auth_key_size is FI_AV_AUTH_KEY, no link has"
                 + " keys in address vectors", "Open it with one authorization key, or without.");
         }
-        synchronized (lock()) {
-            requireOpen();
+        return domains.open(() -> {
             driver.requireAlive();
             requireRestartable(wanted.domainAttr().resourceManagement() != ResourceManagement.DISABLED,
                 "a domain without resource management", "Open it with ResourceManagement.ENABLED");
-            Domain domain = new Domain(this, wanted, context, ++domainsOpened, conductor, driver);
-            domains.add(domain);
-            return domain;
-        }
+            return new Domain(this, wanted, context, ++domainsOpened, conductor, driver);
+        });
     }
 
     /**
@@ -294,20 +297,19 @@ public final class Fabric implements Fid {
      */
     public EventQueue openEventQueue(EventQueueAttr attr, long context) {
         EventQueueAttr wanted = Codes.required(attr, "attr").copy();
-        synchronized (lock()) {
-            requireOpen();
+        EventQueue queue = eventQueues.open(() -> {
             driver.requireAlive();
-            EventQueue queue = new EventQueue(this, wanted, context, conductor.invoker());
+            EventQueue fresh = new EventQueue(this, wanted, context, conductor.invoker());
             if (wanted.waitObject() == WaitObject.SET) {
-                queue.join(waitSet(wanted.waitSetId()));
+                fresh.join(waitSet(wanted.waitSetId()));
             }
-            eventQueues.add(queue);
-            if (driver.reason() != null) {
-                // the end came after the first check, and this queue may have missed it
-                queue.onDriverGone();
-            }
-            return queue;
+            return fresh;
+        });
+        if (driver.reason() != null) {
+            // the end came after the first check, and this queue may have missed it
+            queue.onDriverGone();
         }
+        return queue;
     }
 
     /**
@@ -336,11 +338,10 @@ public final class Fabric implements Fid {
     public PassiveEndpoint openPassiveEndpoint(Info info, long context) {
         Info wanted = Codes.required(info, "info").copy();
         requireVersion(wanted);
-        synchronized (lock()) {
-            requireOpen();
+        return passiveEndpoints.open(() -> {
             requireRestartable(false, "a passive endpoint", "Open endpoints of type RDM");
-            return passiveEndpoints.open(wanted, context);
-        }
+            return PassiveEndpoint.open(this, wanted, context, driver);
+        });
     }
 
     /**
@@ -355,34 +356,38 @@ public final class Fabric implements Fid {
      */
     public WaitSet openWaitSet(WaitSetAttr attr) {
         WaitSetAttr wanted = Codes.required(attr, "attr").copy();
-        synchronized (lock()) {
-            requireOpen();
-            if (Integer.compareUnsigned(apiVersion, FabricAttr.VERSION_2) >= 0) {
-                throw setsRemoved(apiVersion);
-            }
-            requireShareable(wanted.waitObject());
-            requireRestartable(false, "a wait set", "Wait at each queue by itself");
-            WaitSetReady ready = withRoom(() -> conductor.commands().call(
-                "opening a wait set", new OpenWaitSet(wanted.flags(), wanted.waitObject().code())));
-            WaitSet waitSet = null;
-            WaitChannel channel = null;
-            try {
-                channel = conductor.openWaitChannel(ready.waitSetId(), ready.waitToken());
-                MemorySegment memory = conductor.connection().open(
-                    FileType.WAIT_SET, ready.fileNumber(), 0, WaitDescriptor.WAIT_FILE_LENGTH);
-                waitSet = new WaitSet(this, ready.waitSetId(), wanted.waitObject(), memory, channel, driver,
-                    conductor.invoker(), waitSpinNs, LineWait.SLICE_NS);
-                waitSets.put(waitSet.id(), waitSet);
-                return waitSet;
-            } finally {
-                if (waitSet == null) {
-                    if (channel != null) {
-                        channel.close();
-                    }
-                    discard(ObjectKind.WAIT_SET, ready.waitSetId());
+        return waitSets.open(() -> newWaitSet(wanted));
+    }
+
+    private WaitSet newWaitSet(WaitSetAttr wanted) {
+        if (Integer.compareUnsigned(apiVersion, FabricAttr.VERSION_2) >= 0) {
+            throw setsRemoved(apiVersion);
+        }
+        requireShareable(wanted.waitObject());
+        requireRestartable(false, "a wait set", "Wait at each queue by itself");
+        WaitSetReady ready = withRoom(() -> commands().call(
+            "opening a wait set", new OpenWaitSet(wanted.flags(), wanted.waitObject().code())));
+        WaitSet waitSet = null;
+        WaitChannel channel = null;
+        try {
+            channel = conductor.openWaitChannel(ready.waitSetId(), ready.waitToken());
+            MemorySegment memory = conductor.connection().open(
+                FileType.WAIT_SET, ready.fileNumber(), 0, WaitDescriptor.WAIT_FILE_LENGTH);
+            waitSet = new WaitSet(this, ready.waitSetId(), wanted.waitObject(), memory, channel, driver,
+                conductor.invoker(), waitSpinNs, LineWait.SLICE_NS);
+            return waitSet;
+        } finally {
+            if (waitSet == null) {
+                if (channel != null) {
+                    channel.close();
                 }
+                discard(ObjectKind.WAIT_SET, ready.waitSetId());
             }
         }
+    }
+
+    private void release(WaitSet waitSet) {
+        conductor.connection().release(waitSet.memory(), false);
     }
 
     /**
@@ -469,13 +474,13 @@ public final class Fabric implements Fid {
 
     private long drainAll(long timeoutNs) {
         // sends that failed before have their entries already; from here on a failed one was not drained
-        domains.forEach(Domain::onDrainBegins);
+        domains.all().forEach(Domain::onDrainBegins);
         boolean isIdle = outstandingSends() == 0;
         long left = drain(conductor.nanoTime() + timeoutNs);
         if (!isIdle && left == 0) {
             awaitEntries();
         }
-        for (Domain domain : domains) {
+        for (Domain domain : domains.all()) {
             left += domain.failedSinceDrainBegan();
         }
         return left;
@@ -487,28 +492,23 @@ public final class Fabric implements Fid {
      */
     private boolean hasForeignMemory() {
         return conductor.invoker() == null
-            && (conductor.connection().hasPassedMemory() || domains.stream().anyMatch(Domain::hasPersistentRegions));
+            && (conductor.connection().hasPassedMemory()
+                || domains.all().stream().anyMatch(Domain::hasPersistentRegions));
     }
 
     /** Under the lock. */
     private void markClosed() {
         open = false;
-        for (Domain domain : domains) {
-            domain.onFabricClosed();
-        }
-        domains.clear();
+        unwoken.addAll(eventQueues.all());
+        children.endAll();
         endpoints.clear();
         enabled.clear();
-        passiveEndpoints.markAllClosed();
-        eventQueues.forEach(EventQueue::markClosed);
-        waitSets.values().forEach(WaitSet::markClosed);
-        waitSets.clear();
     }
 
     /** Outside of the lock: the client's thread may be on its way into a control call of a listener. */
     private void onClosed() {
-        eventQueues.forEach(EventQueue::onClosed);
-        eventQueues.clear();
+        unwoken.forEach(EventQueue::onClosed);
+        unwoken.clear();
         conductor.close();
     }
 
@@ -516,7 +516,7 @@ public final class Fabric implements Fid {
     void onLateAnswer(Runnable effect) {
         synchronized (lock) {
             effect.run();
-            List.copyOf(domains).forEach(Domain::onLateAnswer);
+            domains.all().forEach(Domain::onLateAnswer);
         }
         if (!open) {
             onClosed();
@@ -526,7 +526,8 @@ public final class Fabric implements Fid {
     @Override
     public String toString() {
         return "Fabric{driver=" + driverName() + ", directory=" + conductor.connection().attachment().directory()
-            + ", domains=" + domains.size() + (open ? "" : ", closed") + (driver.isGone() ? ", driver gone" : "") + '}';
+            + ", domains=" + domains.all().size() + (open ? "" : ", closed")
+            + (driver.isGone() ? ", driver gone" : "") + '}';
     }
 
     /** Whether error data always stays with the library and its size is not reported, as before API 1.5. */
@@ -569,46 +570,19 @@ public final class Fabric implements Fid {
         return waitSpinNs;
     }
 
-    void close(EventQueue queue) {
-        synchronized (lock()) {
-            if (!eventQueues.contains(queue)) {
-                return;
-            }
-            if (!queue.users().isEmpty()) {
-                throw new FabricException(FabricErrno.EBUSY,
-                    "the event queue is bound to objects that are open: " + queue.users(), "Close them first.");
-            }
-            eventQueues.remove(queue);
-            queue.markClosed();
-        }
-        queue.onClosed();
+    /** Closes one of its objects, once the driver has; false if it is not open. */
+    boolean close(Fid child) {
+        return children.close(child);
     }
 
     /** The open wait set with that number; under the lock. */
     WaitSet waitSet(long id) {
-        WaitSet waitSet = waitSets.get(id);
+        WaitSet waitSet = waitSets.find(id);
         if (waitSet == null) {
             throw new FabricException(FabricErrno.EINVAL, "wait set " + id + " is not open",
                 "Open a wait set of this fabric first, and name its id.");
         }
         return waitSet;
-    }
-
-    void close(WaitSet waitSet) {
-        synchronized (lock()) {
-            if (waitSets.get(waitSet.id()) != waitSet) {
-                return;
-            }
-            if (waitSet.isUsed()) {
-                throw new FabricException(FabricErrno.EBUSY, waitSet + " is used by queues or counters that are open",
-                    "Close them first.");
-            }
-            conductor.commands().closeObject(ObjectKind.WAIT_SET, waitSet.id(), () -> {
-                waitSet.markClosed();
-                waitSets.remove(waitSet.id());
-                conductor.connection().release(waitSet.memory(), false);
-            });
-        }
     }
 
     /** The answer to a wait set or a poll set from API version 2.0 on. */
@@ -630,7 +604,7 @@ public final class Fabric implements Fid {
     /** Closes in the driver what cannot be used here, because something else failed, which the caller reports. */
     void discard(ObjectKind kind, long objectId) {
         try {
-            conductor.commands().closeObject(kind, objectId, () -> { });
+            commands().closeObject(kind, objectId, () -> { });
         } catch (FabricException noAnswer) {
             // it is closed when the driver resumes, or with the fabric
             return;
@@ -690,7 +664,7 @@ public final class Fabric implements Fid {
     /** The driver is gone: nothing more is posted to it. */
     void suspend() {
         synchronized (lock) {
-            domains.forEach(Domain::suspend);
+            domains.all().forEach(Domain::suspend);
         }
     }
 
@@ -708,7 +682,7 @@ public final class Fabric implements Fid {
             }
             boolean isTaken = false;
             try {
-                domains.forEach(Domain::suspend);
+                domains.all().forEach(Domain::suspend);
                 isTaken = true;
             } finally {
                 if (!isTaken) {
@@ -721,7 +695,7 @@ public final class Fabric implements Fid {
             FabricException goneAgain;
             boolean isBack = false;
             try {
-                domains.forEach(Domain::reopen);
+                domains.all().forEach(Domain::reopen);
                 isBack = true;
             } finally {
                 goneAgain = conductor.resumed(isBack);
@@ -748,10 +722,6 @@ public final class Fabric implements Fid {
         }
     }
 
-    void onDomainClosed(Domain domain) {
-        domains.remove(domain);
-    }
-
     void onEnabled(Endpoint endpoint) {
         endpoints.put(endpoint.id(), endpoint);
         enabled.add(endpoint);
@@ -760,6 +730,15 @@ public final class Fabric implements Fid {
     void onClosed(Endpoint endpoint) {
         endpoints.remove(endpoint.id(), endpoint);
         enabled.remove(endpoint);
+    }
+
+    DriverProxy commands() {
+        return conductor.commands();
+    }
+
+    /** Most private data of a request for a connection. */
+    int cmDataSize() {
+        return conductor.connection().attachment().cmDataSize();
     }
 
     /** The cycle of an embedded driver, null without one. */
@@ -807,7 +786,7 @@ public final class Fabric implements Fid {
      * error of the last one might be missing. The endpoint is closed next anyway.
      */
     private void awaitEntries() {
-        Endpoint endpoint = domains.stream().flatMap(domain -> domain.endpoints().stream())
+        Endpoint endpoint = domains.all().stream().flatMap(domain -> domain.endpoints().stream())
             .filter(each -> each.state() == Endpoint.ENABLED).findFirst().orElse(null);
         if (endpoint == null) {
             return;
@@ -818,7 +797,7 @@ public final class Fabric implements Fid {
 
     private long outstandingSends() {
         long sum = 0;
-        for (Domain domain : domains) {
+        for (Domain domain : domains.all()) {
             for (Endpoint endpoint : domain.endpoints()) {
                 sum += endpoint.outstandingSends();
             }

@@ -2,12 +2,12 @@ package org.jfabric;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jfabric.client.ClientConductor;
 import org.jfabric.codec.control.ClientEnded;
 import org.jfabric.codec.control.CompletionQueueOverrun;
@@ -35,9 +35,9 @@ final class FabricEvents implements ClientConductor.Listener {
     private final Map<Long, Endpoint> endpoints;
     /** Enabled ones, those too that the next driver has not opened again; the live set. */
     private final Set<Endpoint> enabled;
-    /** Open ones; the live list. */
-    private final List<EventQueue> eventQueues;
-    private volatile PassiveEndpoints passiveEndpoints;
+    private final Children.Kind<EventQueue> eventQueues;
+    private final Children.Kind<PassiveEndpoint> passiveEndpoints;
+    private final Consumer<Runnable> lateAnswers;
     /** Null if the end of the driver is the end of the fabric. */
     private volatile Reconnection reconnection;
     /** Ends of drivers and returns, in their order; guarded by itself. */
@@ -46,16 +46,15 @@ final class FabricEvents implements ClientConductor.Listener {
     private boolean delivers;
 
     FabricEvents(
-        FabricListener listener, Map<Long, Endpoint> endpoints, Set<Endpoint> enabled, List<EventQueue> eventQueues) {
+        FabricListener listener, Map<Long, Endpoint> endpoints, Set<Endpoint> enabled,
+        Children.Kind<EventQueue> eventQueues, Children.Kind<PassiveEndpoint> passiveEndpoints,
+        Consumer<Runnable> lateAnswers) {
         this.listener = listener;
         this.endpoints = endpoints;
         this.enabled = enabled;
         this.eventQueues = eventQueues;
-    }
-
-    /** Before the first event. */
-    void passiveEndpoints(PassiveEndpoints all) {
-        passiveEndpoints = all;
+        this.passiveEndpoints = passiveEndpoints;
+        this.lateAnswers = lateAnswers;
     }
 
     /** Before the first event. */
@@ -70,7 +69,7 @@ final class FabricEvents implements ClientConductor.Listener {
 
     @Override
     public void onLateAnswer(Runnable effect) {
-        guarded(() -> passiveEndpoints.fabric().onLateAnswer(effect));
+        guarded(() -> lateAnswers.accept(effect));
     }
 
     @Override
@@ -221,9 +220,8 @@ final class FabricEvents implements ClientConductor.Listener {
         for (Endpoint endpoint : enabled) {
             tellGone(endpoint.bindings().eventQueue(), endpoint, why.errno());
         }
-        Collection<PassiveEndpoint> passive = passiveEndpoints.all();
-        passive.forEach(each -> tellGone(each.eventQueue(), each, why.errno()));
-        for (EventQueue queue : eventQueues) {
+        passiveEndpoints.all().forEach(each -> tellGone(each.eventQueue(), each, why.errno()));
+        for (EventQueue queue : eventQueues.all()) {
             guarded(queue::onDriverGone);
         }
         guarded(() -> listener.onDriverGone(why));

@@ -33,10 +33,6 @@ final class LocalMemory {
         }
     }
 
-    void clear() {
-        regions = new MemoryRegion[16];
-    }
-
     /**
      * Copies pieces of registered memory one after the other.
      *

@@ -2,7 +2,10 @@ package org.jfabric;
 
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.client.DriverState;
 import org.jfabric.codec.control.ConnectionRequested;
+import org.jfabric.codec.control.OpenPassiveEndpoint;
+import org.jfabric.codec.control.PassiveEndpointReady;
 import org.jfabric.codec.control.RejectConnection;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointOption;
@@ -39,7 +42,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     private static final int DEFAULT_BACKLOG = -1;
     private static final UnsafeBuffer NO_DATA = new UnsafeBuffer(0, 0);
 
-    private final PassiveEndpoints owner;
+    private final Fabric fabric;
     private final Info info;
     private final long context;
     private final long id;
@@ -51,12 +54,24 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     /** An active endpoint is open that is to get its address and has not; under the fabric's lock. */
     private boolean isReserved;
 
-    PassiveEndpoint(PassiveEndpoints owner, Info info, long context, long id, String name) {
-        this.owner = owner;
+    private PassiveEndpoint(Fabric fabric, Info info, long context, long id, String name) {
+        this.fabric = fabric;
         this.info = info;
         this.context = context;
         this.id = id;
         this.name = name;
+    }
+
+    /** Opens one; under the fabric's lock. */
+    static PassiveEndpoint open(Fabric fabric, Info wanted, long context, DriverState driver) {
+        if (!wanted.connects()) {
+            throw new FabricException(FabricErrno.EINVAL, "ep_attr.type is " + wanted.epAttr().type(),
+                "Ask Fabric.info for EndpointType.MSG, and open the passive endpoint with a match.");
+        }
+        driver.requireAlive();
+        PassiveEndpointReady ready = fabric.commands().call("opening a passive endpoint",
+            new OpenPassiveEndpoint(wanted.srcAddr(), wanted.linkName(), wanted.epAttr().authKey()));
+        return new PassiveEndpoint(fabric, wanted, context, ready.passiveId(), ready.address());
     }
 
     /**
@@ -70,13 +85,13 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      */
     public void bind(EventQueue queue, long flags) {
         Codes.required(queue, "queue");
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             requireIdle();
             if (flags != 0) {
                 throw new FabricException(FabricErrno.EBADFLAGS,
                     "bind flags are " + Codes.hex(flags) + ", an event queue has none", "Bind it with flags 0.");
             }
-            if (queue.fabric() != owner.fabric() || eventQueue != null) {
+            if (queue.fabric() != fabric || eventQueue != null) {
                 throw new FabricException(FabricErrno.EINVAL, eventQueue != null ? "an event queue is bound already"
                     : "an event queue of another fabric cannot be bound", "Bind one of the same fabric, once.");
             }
@@ -108,7 +123,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      *     taken over, or is closed.
      */
     public void setBacklog(int requests) {
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             requireIdle();
             if (requests < 0) {
                 throw new FabricException(
@@ -126,13 +141,13 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      *     address, or what else the driver answers.
      */
     public void listen() {
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             requireIdle();
             if (eventQueue == null) {
                 throw new FabricException(FabricErrno.ENOEQ, "no event queue is bound, which reports requests",
                     "Bind one before listen().");
             }
-            owner.commands().listen(id, backlog, address -> {
+            fabric.commands().listen(id, backlog, address -> {
                 if (state == OPEN) {
                     name = address;
                     state = LISTENING;
@@ -164,8 +179,8 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      */
     public void reject(ConnectionRequest request, DirectBuffer param, int offset, int length) {
         Codes.required(request, "request");
-        byte[] data = ConnectionData.take(param, offset, length, owner.cmDataSize());
-        synchronized (owner.lock()) {
+        byte[] data = ConnectionData.take(param, offset, length, fabric.cmDataSize());
+        synchronized (fabric.lock()) {
             if (request.passive() != this) {
                 throw new FabricException(FabricErrno.EINVAL, request + " is one of another passive endpoint",
                     "Reject it there: ConnectionRequest.passive().");
@@ -176,7 +191,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
 
     private void reject(ConnectionRequest request, byte[] data) {
         request.answer();
-        owner.commands().call("rejecting a connection", new RejectConnection(request.id(), data));
+        fabric.commands().call("rejecting a connection", new RejectConnection(request.id(), data));
     }
 
     /**
@@ -186,7 +201,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      * @throws FabricException {@link FabricErrno#EOPBADSTATE} if closed.
      */
     public String name() {
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             if (state == CLOSED) {
                 throw closed();
             }
@@ -204,9 +219,9 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      */
     public void setname(String address) {
         Codes.required(address, "address");
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             requireIdle();
-            owner.commands().namePassiveEndpoint(id, address, given -> name = given);
+            fabric.commands().namePassiveEndpoint(id, address, given -> name = given);
         }
     }
 
@@ -223,7 +238,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
         if (Codes.required(option, "option") != EndpointOption.CM_DATA_SIZE) {
             throw unsupported(option, "read");
         }
-        return owner.cmDataSize();
+        return fabric.cmDataSize();
     }
 
     /**
@@ -271,13 +286,13 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
      */
     @Override
     public void close() {
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             if (state != CLOSED) {
                 if (isReserved) {
                     // the driver's object keeps the address meanwhile
                     markClosed();
                 } else {
-                    owner.close(this);
+                    fabric.close(this);
                 }
             }
         }
@@ -294,7 +309,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     }
 
     Fabric fabric() {
-        return owner.fabric();
+        return fabric;
     }
 
     long id() {
@@ -322,8 +337,8 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     void onLeft() {
         boolean wasReserved = isReserved;
         isReserved = false;
-        if (wasReserved && state == CLOSED && owner.find(id) == this) {
-            owner.close(this);
+        if (wasReserved && state == CLOSED) {
+            fabric.close(this);
         }
     }
 
@@ -334,7 +349,7 @@ public final class PassiveEndpoint implements Fid, EndpointSource {
     }
 
     void closeRequest(ConnectionRequest request) {
-        synchronized (owner.lock()) {
+        synchronized (fabric.lock()) {
             if (request.isOpen()) {
                 reject(request, new byte[0]);
             }

@@ -132,16 +132,13 @@ public final class PollSet implements Fid {
      */
     @Override
     public void close() {
-        synchronized (domain.lock()) {
-            if (closed) {
-                return;
-            }
-            if (members.length != 0) {
-                throw new FabricException(FabricErrno.EBUSY, "objects are in the poll set: " + Arrays.toString(members),
-                    "Remove them first.");
-            }
-            closed = true;
-            domain.onClosed(this);
+        domain.close(this);
+    }
+
+    void requireEmpty() {
+        if (members.length != 0) {
+            throw new FabricException(FabricErrno.EBUSY, "objects are in the poll set: " + Arrays.toString(members),
+                "Remove them first.");
         }
     }
 

@@ -286,16 +286,14 @@ public final class ScalableEndpoint implements Fid {
      */
     @Override
     public void close() {
-        synchronized (domain.lock()) {
-            if (closed) {
-                return;
-            }
-            int open = open(transmit) + open(receive);
-            if (open != 0) {
-                throw new FabricException(
-                    FabricErrno.EBUSY, "the scalable endpoint has open contexts: " + open, "Close these first.");
-            }
-            domain.close(this);
+        domain.close(this);
+    }
+
+    void requireNoContexts() {
+        int open = open(transmit) + open(receive);
+        if (open != 0) {
+            throw new FabricException(
+                FabricErrno.EBUSY, "the scalable endpoint has open contexts: " + open, "Close these first.");
         }
     }
 

@@ -538,25 +538,25 @@ public final class SocketEndpoint implements Fid {
     /** Closes the socket, and requests without an answer. Has no effect if it is already closed. */
     @Override
     public void close() {
-        synchronized (domain.lock()) {
-            if (state == CLOSED) {
-                return;
-            }
-            state = CLOSED;
-            owner.remove(id);
-            List.copyOf(requests).forEach(waiting -> Libc.close(waiting.take()));
-            int descriptor = isPassive ? listenFd : fd;
-            fd = -1;
-            listenFd = -1;
-            if (descriptor >= 0) {
-                Libc.close(descriptor);
-            }
-            if (eventQueue != null) {
-                eventQueue.users().remove(this);
-            }
-            tx.close();
-            rx.close();
+        domain.close(this);
+    }
+
+    /** Under the fabric's lock. */
+    void markClosed() {
+        state = CLOSED;
+        owner.remove(id);
+        List.copyOf(requests).forEach(waiting -> Libc.close(waiting.take()));
+        int descriptor = isPassive ? listenFd : fd;
+        fd = -1;
+        listenFd = -1;
+        if (descriptor >= 0) {
+            Libc.close(descriptor);
         }
+        if (eventQueue != null) {
+            eventQueue.users().remove(this);
+        }
+        tx.close();
+        rx.close();
     }
 
     @Override

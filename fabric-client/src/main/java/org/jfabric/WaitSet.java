@@ -193,8 +193,11 @@ public final class WaitSet implements Fid {
     }
 
     /** Whether anything is attached; under the fabric's lock. */
-    boolean isUsed() {
-        return members.array.length != 0;
+    void requireUnused() {
+        if (members.array.length != 0) {
+            throw new FabricException(FabricErrno.EBUSY, this + " is used by queues or counters that are open",
+                "Close them first.");
+        }
     }
 
     /** Releases those who wait, or the next one. */

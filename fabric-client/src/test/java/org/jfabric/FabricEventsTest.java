@@ -31,7 +31,7 @@ class FabricEventsTest {
             public void onDriverAway(FabricException why) {
                 seen.add("away");
             }
-        }, Map.of(), Set.of(), List.of());
+        }, Map.of(), Set.of(), null, null, Runnable::run);
         Thread first = Thread.ofPlatform().start(() -> events.onReturned(List.of()));
         entered.await();
         // does not wait for the listener: this thread is to connect to yet another driver
