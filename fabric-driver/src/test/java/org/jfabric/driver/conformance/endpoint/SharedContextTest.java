@@ -254,6 +254,17 @@ class SharedContextTest {
 
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
+    void shouldCloseASharedTransmitContextWithItsFabric(Setup setup) {
+        SharedTransmitContext context;
+        try (FabricPair pair = new FabricPair(setup)) {
+            context = pair.a.domain.openSharedTransmitContext(new TxAttr(), 0);
+            assertTrue(context.isOpen());
+        }
+        assertFalse(context.isOpen());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
     @Requirement({"SHR-008", "EP-035"})
     void shouldEnableNoEndpointWithoutItsContext(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
