@@ -141,11 +141,15 @@ public final class IoVec {
             list[1] = len;
             return len < 0 ? -1 : 1;
         }
-        if (!iov.isValid()) {
-            return -1;
+        return iov.isValid() ? iov.copyTo(list) : -1;
+    }
+
+    /** Copies the pieces of a valid vector; returns their number. */
+    int copyTo(long[] list) {
+        for (int i = 0; i < 2 * count; i++) {
+            list[i] = pieces[i];
         }
-        System.arraycopy(iov.pieces, 0, list, 0, 2 * iov.count);
-        return iov.count;
+        return count;
     }
 
     /** Whether a call may take it: not too many pieces, none without address or with a negative length. */

@@ -221,7 +221,7 @@ public final class RemoteMemory {
         accesses.enter();
         try {
             WorkRequest work = accesses.transmit(WorkRequest.ACCESS);
-            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            work.count = iov.copyTo(work.pieces);
             fill(work, flags, destAddr, remoteAddr, key, data, opContext);
             return accesses.post(work);
         } finally {

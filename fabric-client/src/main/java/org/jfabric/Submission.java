@@ -139,7 +139,7 @@ class Submission {
         sends.enter();
         try {
             WorkRequest work = transmit(WorkRequest.SEND);
-            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            work.count = iov.copyTo(work.pieces);
             work.data = data;
             return post(work, flags, destAddr, tag, 0, context);
         } finally {
@@ -398,7 +398,7 @@ class Submission {
         receives.enter();
         try {
             WorkRequest work = receive();
-            work.count = IoVec.fill(work.pieces, iov, 0, 0);
+            work.count = iov.copyTo(work.pieces);
             return post(work, flags, srcAddr, tag, ignore, context);
         } finally {
             receives.exit();

@@ -76,8 +76,10 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
      */
     public int post(WorkRequest work) {
         int head = work.isTriggered ? WorkRequestDescriptor.TRIGGERED_HEAD_LENGTH : WorkRequestDescriptor.HEAD_LENGTH;
-        int length = head + (work.isInjected() ? work.injectedLength
-            : (work.count + work.resultPieces + work.comparePieces) * WorkRequestDescriptor.PIECE_LENGTH);
+        boolean isAtomic = work.kind == WorkRequest.ATOMIC;
+        int pieces = work.count + (isAtomic ? work.resultPieces + work.comparePieces : 0);
+        int length = head
+            + (work.isInjected() ? work.injectedLength : pieces * WorkRequestDescriptor.PIECE_LENGTH);
         int offset = claim(length);
         if (offset < 0) {
             return offset;
@@ -88,8 +90,10 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
             Words.copy(work.injected, record + head, work.injectedLength);
         } else {
             long behind = writePieces(record + head, work.pieces, work.count);
-            behind = writePieces(behind, work.results, work.resultPieces);
-            writePieces(behind, work.compares, work.comparePieces);
+            if (isAtomic) {
+                behind = writePieces(behind, work.results, work.resultPieces);
+                writePieces(behind, work.compares, work.comparePieces);
+            }
         }
         if (work.isTriggered) {
             long condition = record + WorkRequestDescriptor.HEAD_LENGTH;

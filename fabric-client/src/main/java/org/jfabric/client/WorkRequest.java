@@ -66,11 +66,11 @@ public final class WorkRequest {
     public long elements;
     /** Pieces of the memory for the old values. */
     public final long[] results = new long[2 * WorkRequestDescriptor.MAX_PIECES];
-    /** Number of {@link #results}; 0 without an atomic operation. */
+    /** Number of {@link #results}. */
     public int resultPieces;
     /** Pieces of the compare values. */
     public final long[] compares = new long[2 * WorkRequestDescriptor.MAX_PIECES];
-    /** Number of {@link #compares}; 0 without an atomic operation. */
+    /** Number of {@link #compares}. */
     public int comparePieces;
 
     /** Empty arguments. */
@@ -81,8 +81,6 @@ public final class WorkRequest {
     public WorkRequest begin(int newKind) {
         kind = newKind;
         isTriggered = false;
-        resultPieces = 0;
-        comparePieces = 0;
         return this;
     }
 
@@ -112,6 +110,9 @@ public final class WorkRequest {
 
     /** Bytes of all {@link #pieces}. */
     public long lengthBytes() {
+        if (count == 1) {
+            return pieces[1];
+        }
         long sum = 0;
         for (int i = 0; i < count; i++) {
             sum += pieces[2 * i + 1];
@@ -139,13 +140,15 @@ public final class WorkRequest {
         System.arraycopy(other.pieces, 0, pieces, 0, 2 * count);
         injected = other.injected;
         injectedLength = other.injectedLength;
-        form = other.form;
-        datatype = other.datatype;
-        operation = other.operation;
-        elements = other.elements;
-        resultPieces = other.resultPieces;
-        System.arraycopy(other.results, 0, results, 0, 2 * resultPieces);
-        comparePieces = other.comparePieces;
-        System.arraycopy(other.compares, 0, compares, 0, 2 * comparePieces);
+        if (kind == ATOMIC) {
+            form = other.form;
+            datatype = other.datatype;
+            operation = other.operation;
+            elements = other.elements;
+            resultPieces = other.resultPieces;
+            System.arraycopy(other.results, 0, results, 0, 2 * resultPieces);
+            comparePieces = other.comparePieces;
+            System.arraycopy(other.compares, 0, compares, 0, 2 * comparePieces);
+        }
     }
 }

@@ -162,25 +162,34 @@ public final class EngineEndpoint extends EndpointPort {
     @Override
     public int post(WorkRequest request) {
         if (request.isTriggered) {
-            // before anything is reserved; and no sample, because it may start much later
-            notePendingFault();
-            sender.endSample();
+            return defer(request);
         }
         try {
-            if (request.isTriggered || request.kind == WorkRequest.SEND || request.kind == WorkRequest.RECEIVE) {
-                engine.leaveQuick();
-            }
             if (closed) {
                 return -FabricErrno.EOPBADSTATE;
             }
-            if (request.isTriggered) {
-                return work.add(request);
+            if (request.kind == WorkRequest.SEND || request.kind == WorkRequest.RECEIVE) {
+                engine.leaveQuick();
+                if (request.kind == WorkRequest.RECEIVE) {
+                    return receive(request);
+                }
+                if (sender.share().isUsedUp(request.address)) {
+                    return -FabricErrno.EAGAIN;
+                }
             }
-            if (request.kind == WorkRequest.RECEIVE) {
-                return receive(request);
-            }
-            return request.kind == WorkRequest.SEND && sender.share().isUsedUp(request.address) ? -FabricErrno.EAGAIN
-                : sender.post(request);
+            return sender.post(request);
+        } catch (InternalError ex) {
+            return inHand(ex);
+        }
+    }
+
+    private int defer(WorkRequest request) {
+        // before anything is reserved; and no sample, because it may start much later
+        notePendingFault();
+        sender.endSample();
+        try {
+            engine.leaveQuick();
+            return closed ? -FabricErrno.EOPBADSTATE : work.add(request);
         } catch (InternalError ex) {
             return inHand(ex);
         }

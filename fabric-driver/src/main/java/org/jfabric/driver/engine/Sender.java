@@ -107,9 +107,6 @@ final class Sender {
         if (order != null) {
             order.add(operation);
         }
-        if (request.isInjected()) {
-            operation.address = request.injected;
-        }
         start(operation, request);
         return 0;
     }
@@ -122,6 +119,9 @@ final class Sender {
         TransmitOperation operation = take(request);
         if (operation == null) {
             return null;
+        }
+        if (request.isDeferred()) {
+            operation.flags |= Flags.TRIGGER;
         }
         if (request.isInjected()) {
             // a longer one is refused at its start
@@ -138,12 +138,15 @@ final class Sender {
         if (operation != null) {
             boolean isMessage = request.kind == WorkRequest.SEND;
             long flags = request.flags & ~(isMessage ? ACCESSES | Flags.TRIGGER : Flags.TRIGGER);
-            operation.flags = request.isDeferred() ? flags | Flags.TRIGGER : flags;
-            operation.length = request.isInjected() ? request.injectedLength : 0;
+            operation.flags = flags;
+            operation.length = 0;
             operation.tag = isMessage ? request.tag : 0;
-            boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0 && request.kind != WorkRequest.ATOMIC;
-            operation.data = hasData ? request.data : 0;
+            operation.data = (flags & Flags.REMOTE_CQ_DATA) == 0 ? 0 : request.data;
             operation.context = request.context;
+            if ((flags & Flags.INJECT) != 0) {
+                operation.length = request.injectedLength;
+                operation.address = request.injected;
+            }
         }
         return operation;
     }
@@ -154,17 +157,17 @@ final class Sender {
     }
 
     private void start(TransmitOperation operation, WorkRequest request) {
-        boolean isInjected = request.isInjected();
-        if (isInjected && operation.length > injectSizeBytes) {
+        int kind = request.kind;
+        if (request.isInjected() && operation.length > injectSizeBytes) {
             fail(operation, FabricErrno.EINVAL);
-        } else if (request.kind == WorkRequest.ATOMIC && !remote.prepare(operation, request)
-            || request.kind != WorkRequest.ATOMIC && !isInjected && !resolve(operation, request)) {
+        } else if (kind == WorkRequest.ATOMIC ? !remote.prepare(operation, request)
+            : !request.isInjected() && !resolve(operation, request)) {
             operation.vector.forget();
             fail(operation, FabricErrno.EFAULT);
-        } else if (request.kind != WorkRequest.SEND) {
+        } else if (kind != WorkRequest.SEND) {
             remote.post(operation, request.address, request.remoteAddr, request.key);
         } else {
-            if (isInjected) {
+            if (request.isInjected()) {
                 keepInjected(operation, operation.address, (int) operation.length);
             }
             post(operation, request.address, operation.length);
