@@ -111,7 +111,7 @@ public final class Messenger implements AutoCloseable {
      * for it: that the peer is gone, for example, is told by an error entry only. Longer messages are sent from
      * {@link #memory()} by {@link Endpoint#tsend(MemorySlice, Destination, long, long)}.
      *
-     * @param to     the peer.
+     * @param peer   where it goes.
      * @param source holds the message.
      * @param offset of its first byte.
      * @param length bytes, at most {@link Endpoint#injectSize()}.
@@ -119,8 +119,8 @@ public final class Messenger implements AutoCloseable {
      * @return 0; {@code -FI_EAGAIN} if there is no room now: {@link #poll} and try again; or another negative errno of
      *     {@link Endpoint#tinject(DirectBuffer, int, int, long, long)}.
      */
-    public int send(Destination to, DirectBuffer source, int offset, int length, long tag) {
-        return to == null ? -FabricErrno.EINVAL : endpoint.tinject(source, offset, length, to.number(), tag);
+    public int send(Destination peer, DirectBuffer source, int offset, int length, long tag) {
+        return peer == null ? -FabricErrno.EINVAL : endpoint.tinject(source, offset, length, peer.number(), tag);
     }
 
     /**

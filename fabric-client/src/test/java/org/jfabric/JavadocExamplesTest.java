@@ -57,6 +57,7 @@ class JavadocExamplesTest {
         Map.entry("SendRequest", "SendRequest request = new SendRequest();"),
         Map.entry("AtomicOperation", "AtomicRequest request = new AtomicRequest();"),
         Map.entry("AtomicRequest", ATOMIC),
+        Map.entry("Destination", "Messenger messenger = null;"),
         Map.entry("Atomics", ATOMIC),
         Map.entry("RemoteRequest", "RemoteRequest request = new RemoteRequest(); long key = 7;"),
         Map.entry("TriggeredContext",
