@@ -27,11 +27,11 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class ArgumentOrderTest {
     private static final Map<String, Integer> PLACES = Map.ofEntries(
-        Map.entry("buf", 0), Map.entry("iov", 0), Map.entry("message", 0),
-        Map.entry("source", 0), Map.entry("offset", 1), Map.entry("len", 2),
-        Map.entry("length", 2), Map.entry("lengthBytes", 2), Map.entry("data", 3), Map.entry("destAddr", 4),
-        Map.entry("to", 4), Map.entry("srcAddr", 4), Map.entry("remoteAddr", 5), Map.entry("key", 6), Map.entry("tag", 7),
-        Map.entry("ignore", 8), Map.entry("opContext", 9), Map.entry("context", 9), Map.entry("flags", 10));
+        Map.entry("buf", 0), Map.entry("iov", 0), Map.entry("message", 0), Map.entry("source", 0),
+        Map.entry("offset", 1), Map.entry("len", 2), Map.entry("length", 2), Map.entry("lengthBytes", 2),
+        Map.entry("data", 3), Map.entry("destAddr", 4), Map.entry("srcAddr", 4), Map.entry("to", 4),
+        Map.entry("remoteAddr", 5), Map.entry("key", 6), Map.entry("tag", 7), Map.entry("ignore", 8),
+        Map.entry("opContext", 9), Map.entry("context", 9), Map.entry("flags", 10));
     /** Names of C; a descriptor is no argument here, and a buffer has an offset. */
     private static final Map<String, String> NAMES_OF_C = Map.of("dest_addr", "destAddr", "src_addr", "srcAddr",
         "addr", "remoteAddr", "context", "opContext");
