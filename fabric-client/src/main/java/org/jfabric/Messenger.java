@@ -107,9 +107,10 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Sends a tagged message from memory of any kind, which may be used again when the call returns. There is no entry
-     * for it: that the peer is gone, for example, is told by an error entry only. Longer messages are sent from
-     * {@link #memory()} by {@link Endpoint#tsend(MemorySlice, Destination, long, long)}.
+     * Sends a tagged message from memory of any kind, which may be used again when the call returns. A success has
+     * no entry; a failure, for example of a peer that has ended, has an error entry. Longer messages are sent from
+     * {@link #memory()} by {@link Endpoint#tsend(MemorySlice, Destination, long, long)}. For the thread that owns the
+     * messenger.
      *
      * @param peer   where it goes.
      * @param source holds the message.

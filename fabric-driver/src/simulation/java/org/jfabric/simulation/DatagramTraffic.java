@@ -33,7 +33,6 @@ final class DatagramTraffic implements Program {
     private static final int SLOT_BYTES = 2048;
     private static final int MOST_BYTES = 1472;
     private static final int SHORT_BYTES = 64;
-    private static final int BATCH = 16;
     private static final Duration LATEST = Duration.ofMillis(5);
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
 
@@ -88,7 +87,7 @@ final class DatagramTraffic implements Program {
         learn();
         // now and then datagrams find no receive, and wait in the socket
         int work = ledger.isActive() && random.nextInt(4) == 0 ? 0 : postReceives();
-        work += read();
+        work += EntryReader.readAll(queue, error, this::onEntry, this::onError);
         if (ledger.isActive() && nextNs <= node.simulation().nanoTime()) {
             if (paceNs > 0) {
                 nextNs = node.simulation().nanoTime() + random.nextLong(2 * paceNs);
@@ -171,23 +170,6 @@ final class DatagramTraffic implements Program {
         long more = random.nextInt(4) == 0 ? Flags.MORE : 0;
         long level = random.nextBoolean() ? Flags.TRANSMIT_COMPLETE : 0;
         return Flags.COMPLETION | more | (fits && random.nextInt(4) == 0 ? Flags.INJECT : level);
-    }
-
-    private int read() {
-        int work = 0;
-        for (;;) {
-            int result = queue.poll(this::onEntry, BATCH);
-            if (result == -FabricErrno.EAVAIL) {
-                Account.require(queue.readErr(error, 0) == 1, "there is no error to be read");
-                onError();
-                result = 1;
-            }
-            if (result == -FabricErrno.EAGAIN) {
-                return work;
-            }
-            Account.require(result > 0, "poll answered " + FabricErrno.name(result));
-            work += result;
-        }
     }
 
     private void onEntry(Completion entry) {

@@ -32,7 +32,6 @@ final class RandomTraffic implements Program {
     private static final int SLOT_BYTES = 1 << 17;
     private static final int ACCESS_BYTES = 4096;
     private static final long KEY = 7;
-    private static final int BATCH = 16;
     private static final int SENDS_BETWEEN_PATHS = 16;
     private static final int SHORT_BYTES = 256;
     private static final int MEDIUM_BYTES = 8192;
@@ -111,7 +110,7 @@ final class RandomTraffic implements Program {
     @Override
     public int run() {
         learn();
-        int work = postReceives() + read();
+        int work = postReceives() + EntryReader.readAll(queue, error, this::onEntry, this::onError);
         work += ledger.isActive() ? openings.run() : 0;
         if (ledger.isActive() && nextNs <= node.simulation().nanoTime()) {
             if (paceNs > 0) {
@@ -242,23 +241,6 @@ final class RandomTraffic implements Program {
 
     private long place(int to) {
         return ledger.remoteAddress(to) + (long) node.index() * ACCESS_BYTES;
-    }
-
-    private int read() {
-        int work = 0;
-        for (;;) {
-            int result = queue.poll(this::onEntry, BATCH);
-            if (result == -FabricErrno.EAVAIL) {
-                Account.require(queue.readErr(error, 0) == 1, "there is no error to be read");
-                onError();
-                result = 1;
-            }
-            if (result == -FabricErrno.EAGAIN) {
-                return work;
-            }
-            Account.require(result > 0, "poll answered " + FabricErrno.name(result));
-            work += result;
-        }
     }
 
     private void onEntry(Completion entry) {

@@ -128,18 +128,13 @@ final class DatagramPort implements Port, CompletionHandler {
             }
             return true;
         }
-        if (result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, result);
         return false;
     }
 
     @Override
     public void poll() {
-        int result = queue.poll(this, receives);
-        if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, queue.poll(this, receives));
     }
 
     @Override

@@ -11,7 +11,6 @@ import org.jfabric.MemoryRegion;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.info.EndpointType;
-import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -103,18 +102,13 @@ final class LentPort implements Port, CompletionHandler {
             sent++;
             return true;
         }
-        if (result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, result);
         return false;
     }
 
     @Override
     public void poll() {
-        int result = queue.poll(this, POLL_LIMIT);
-        if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, queue.poll(this, POLL_LIMIT));
     }
 
     @Override

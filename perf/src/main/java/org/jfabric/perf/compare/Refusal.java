@@ -11,6 +11,18 @@ final class Refusal {
     }
 
     /**
+     * Throws unless a call has succeeded, or may succeed later.
+     *
+     * @param queue  as for {@link #of}.
+     * @param result of the call: a count, or a negative fabric errno.
+     */
+    static void unlessAgain(CompletionQueue queue, int result) {
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw of(queue, result);
+        }
+    }
+
+    /**
      * Describes the result of a call.
      *
      * @param queue  that was read; its error entry is taken if the result says that there is one.

@@ -15,7 +15,6 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.EndpointType;
-import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
@@ -112,18 +111,13 @@ final class ZeroCopyPort implements Port, MessageHandler, CompletionHandler {
             sent += comparing ? 1 : 0;
             return true;
         }
-        if (result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, result);
         return false;
     }
 
     @Override
     public void poll() {
-        int result = queue.pollMessages(this, this, POLL_LIMIT);
-        if (result < 0 && result != -FabricErrno.EAGAIN) {
-            throw Refusal.of(queue, result);
-        }
+        Refusal.unlessAgain(queue, queue.pollMessages(this, this, POLL_LIMIT));
     }
 
     @Override
