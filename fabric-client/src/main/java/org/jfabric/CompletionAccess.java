@@ -121,7 +121,7 @@ final class CompletionAccess {
 
     int takeWaiting(
         MutableDirectBuffer buffer, int offset, int count, Object sources, long sourcesAddress, long cond,
-        int timeoutMs) {
+        long timeoutNs) {
         if (wait == null) {
             return state == CLOSED ? -FabricErrno.EOPBADSTATE : -FabricErrno.ENOSYS;
         }
@@ -138,11 +138,11 @@ final class CompletionAccess {
             long startNs = System.nanoTime();
             int ended;
             do {
-                ended = wait.await(cond, count, startNs, timeoutMs);
+                ended = wait.await(cond, count, startNs, timeoutNs);
                 found = take(buffer, offset, count, sources, sourcesAddress);
                 // another thread was faster, or is reading, which may last as long as its handlers do
             } while (found == -FabricErrno.EAGAIN && ended == WaitLoop.READY
-                && wait.mayContinue(startNs, timeoutMs) && yielded());
+                && wait.mayContinue(startNs, timeoutNs) && yielded());
             // a thread that is still reading hides from others that the queue was closed
             return found == -FabricErrno.EAGAIN && state == CLOSED ? -FabricErrno.EOPBADSTATE : found;
         } finally {

@@ -209,12 +209,12 @@ public final class CompletionQueue implements Fid {
      * @param count     most entries; those that are there are returned at once, however many.
      * @param cond      on a queue opened with {@link WaitCondition#THRESHOLD} the entries to wait for, at most
      *                  {@code count}; 0 is 1; fewer are returned when the time is over. Ignored on others.
-     * @param timeoutMs milliseconds; negative for no limit, 0 does not wait.
+     * @param timeoutNs nanoseconds; negative for no limit, 0 does not wait.
      * @return as {@link #read}; {@code -FI_ENOSYS} on a queue opened with {@link WaitObject#NONE} or
      *     {@link WaitObject#SET}.
      */
-    public int sread(MutableDirectBuffer buffer, int offset, int count, long cond, int timeoutMs) {
-        return access.takeWaiting(buffer, offset, count, null, 0, cond, timeoutMs);
+    public int sread(MutableDirectBuffer buffer, int offset, int count, long cond, long timeoutNs) {
+        return access.takeWaiting(buffer, offset, count, null, 0, cond, timeoutNs);
     }
 
     /**
@@ -225,15 +225,15 @@ public final class CompletionQueue implements Fid {
      * @param count     most entries.
      * @param srcAddrs  as for {@link #readFrom(MutableDirectBuffer, int, int, long[])}.
      * @param cond      as for {@link #sread}.
-     * @param timeoutMs as for {@link #sread}.
+     * @param timeoutNs as for {@link #sread}.
      * @return as {@link #sread}.
      */
     public int sreadFrom(
-        MutableDirectBuffer buffer, int offset, int count, long[] srcAddrs, long cond, int timeoutMs) {
+        MutableDirectBuffer buffer, int offset, int count, long[] srcAddrs, long cond, long timeoutNs) {
         if (count > srcAddrs.length) {
             return -FabricErrno.EINVAL;
         }
-        return access.takeWaiting(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE, cond, timeoutMs);
+        return access.takeWaiting(buffer, offset, count, srcAddrs, LONG_ARRAY_BASE, cond, timeoutNs);
     }
 
     /**
@@ -245,17 +245,17 @@ public final class CompletionQueue implements Fid {
      * @param sources       receives 8 bytes for each entry.
      * @param sourcesOffset of the first source, in bytes.
      * @param cond          as for {@link #sread}.
-     * @param timeoutMs     as for {@link #sread}.
+     * @param timeoutNs     as for {@link #sread}.
      * @return as {@link #sread}.
      */
     public int sreadFrom(
         MutableDirectBuffer buffer, int offset, int count, MutableDirectBuffer sources, int sourcesOffset, long cond,
-        int timeoutMs) {
+        long timeoutNs) {
         if (sourcesOffset < 0 || sourcesOffset + (long) count * CompletionReader.SOURCE_LENGTH > sources.capacity()) {
             return -FabricErrno.EINVAL;
         }
         return access.takeWaiting(
-            buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset, cond, timeoutMs);
+            buffer, offset, count, sources.byteArray(), sources.addressOffset() + sourcesOffset, cond, timeoutNs);
     }
 
     /**

@@ -3,8 +3,6 @@ package org.jfabric;
 import java.nio.channels.SelectableChannel;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.Lock;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -26,7 +24,7 @@ import org.jfabric.info.WaitObject;
  *
  * <pre>{@code
  * EventQueue events = fabric.openEventQueue(new EventQueueAttr().waitObject(WaitObject.UNSPEC));
- * int result = events.sread(entry, 1000, 0);
+ * int result = events.sread(entry, 1_000_000_000L, 0);
  * }</pre>
  *
  * <p>Reading and writing calls return 1 for one event, or a negative fabric errno; they never throw:
@@ -153,26 +151,26 @@ public final class EventQueue implements Fid {
      * {@code -FI_EAGAIN}, and the thread stays interrupted. With an embedded driver the wait runs its cycles.
      *
      * @param entry     receives the event.
-     * @param timeoutMs most milliseconds to wait; 0 does not wait, less than 0 waits without limit.
+     * @param timeoutNs nanoseconds; negative for no limit, 0 does not wait.
      * @param flags     as for {@link #read}.
      * @return 1, or {@code -FI_EAGAIN} when the time is over, or another negative errno of this class;
      *     {@code -FI_ENOSYS} always if the queue was opened with {@link WaitObject#NONE} or {@link WaitObject#SET}.
      */
-    public int sread(EventEntry entry, int timeoutMs, long flags) {
+    public int sread(EventEntry entry, long timeoutNs, long flags) {
         if (waitObject == WaitObject.NONE || waitObject == WaitObject.SET) {
             return -FabricErrno.ENOSYS;
         }
         int result = read(entry, flags);
-        if (result != -FabricErrno.EAGAIN || timeoutMs == 0) {
+        if (result != -FabricErrno.EAGAIN || timeoutNs == 0) {
             return result;
         }
         long startNs = System.nanoTime();
         int ended;
         do {
-            ended = wait.awaitReady(1, 0, startNs, WaitLoop.nanos(timeoutMs));
+            ended = wait.awaitReady(1, 0, startNs, timeoutNs);
             result = take(entry, flags);
             // another reader was faster
-        } while (result == -FabricErrno.EAGAIN && ended == WaitLoop.READY && wait.mayContinue(startNs, timeoutMs));
+        } while (result == -FabricErrno.EAGAIN && ended == WaitLoop.READY && wait.mayContinue(startNs, timeoutNs));
         return result;
     }
 
@@ -282,26 +280,21 @@ public final class EventQueue implements Fid {
     }
 
     /**
-     * The lock of a queue opened with {@link WaitObject#MUTEX_COND} (FI_GETWAIT). A waiting thread takes it, reads, and
-     * as long as the answer is {@code -FI_EAGAIN} awaits {@link #waitCond()}. Hold it for nothing else, least of all
-     * over a control call: the thread that brings events, and the answers to control calls, takes it too.
+     * The lock and condition of a queue opened with {@link WaitObject#MUTEX_COND} (FI_GETWAIT). A waiting thread takes
+     * the lock, reads, and as long as the answer is {@code -FI_EAGAIN} awaits the condition. Hold the lock for nothing
+     * else, least of all over a control call: the thread that brings events, and the answers to control calls, takes it
+     * too. The condition is signalled after an event or error was written, and at the end of the queue or the driver.
+     * With an embedded driver await it with a limit and read, to run the cycles.
      *
-     * @return the lock.
+     * @return always the same pair.
      * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
      */
-    public Lock waitMutex() {
-        return pair().lock();
-    }
-
-    /**
-     * The condition that belongs to {@link #waitMutex()}: signalled after an event or error was written, and at the end
-     * of the queue or the driver. With an embedded driver await it with a limit and read, to run the cycles.
-     *
-     * @return the condition.
-     * @throws FabricException with {@link FabricErrno#ENODATA} if the queue has another wait object.
-     */
-    public Condition waitCond() {
-        return pair().condition();
+    public MutexCond mutexCond() {
+        MutexCond pair = wait.pair();
+        if (pair == null) {
+            throw otherWaitObject("MUTEX_COND");
+        }
+        return pair;
     }
 
     /**
@@ -552,13 +545,6 @@ public final class EventQueue implements Fid {
             return -FabricErrno.EOVERRUN;
         }
         return gone ? -FabricErrno.ENODEV : -FabricErrno.EAGAIN;
-    }
-
-    private MutexCond pair() {
-        if (wait.pair() == null) {
-            throw otherWaitObject("MUTEX_COND");
-        }
-        return wait.pair();
     }
 
     private FabricException otherWaitObject(String needed) {

@@ -77,11 +77,11 @@ final class LineWait extends WaitLoop {
      * @param cond      entries wanted, if the queue was opened with {@link WaitCondition#THRESHOLD}; else ignored.
      * @param count     most entries that the caller takes.
      * @param startNs   when the wait began.
-     * @param timeoutMs milliseconds from then on; negative for no limit.
+     * @param timeoutNs nanoseconds from then on; negative for no limit.
      * @return {@link #READY}, {@link #SIGNALLED} or {@link #OVER}.
      */
-    int await(long cond, int count, long startNs, int timeoutMs) {
-        return awaitReady(needed(cond, count), 0, startNs, nanos(timeoutMs));
+    int await(long cond, int count, long startNs, long timeoutNs) {
+        return awaitReady(needed(cond, count), 0, startNs, timeoutNs);
     }
 
     /**

@@ -100,11 +100,11 @@ abstract class WaitLoop {
      * Whether a thread whose wait ended with {@link #READY}, but which found nothing, may wait once more.
      *
      * @param startNs   when the wait began.
-     * @param timeoutMs milliseconds from then on; negative for no limit.
+     * @param timeoutNs nanoseconds from then on; negative for no limit.
      * @return false if the time is over, or there is a signal, which this call takes, or another reason to end.
      */
-    final boolean mayContinue(long startNs, int timeoutMs) {
-        boolean late = timeoutMs >= 0 && System.nanoTime() - startNs >= nanos(timeoutMs);
+    final boolean mayContinue(long startNs, long timeoutNs) {
+        boolean late = timeoutNs >= 0 && System.nanoTime() - startNs >= timeoutNs;
         return !late && !isOver() && !takeSignal();
     }
 
@@ -152,11 +152,6 @@ abstract class WaitLoop {
 
     final Waitable source() {
         return source;
-    }
-
-    /** Nanoseconds of a time limit; negative for none. */
-    static long nanos(int timeoutMs) {
-        return timeoutMs < 0 ? -1 : TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     }
 
     private boolean takeSignal() {

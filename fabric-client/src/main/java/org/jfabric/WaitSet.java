@@ -80,19 +80,19 @@ public final class WaitSet implements Fid {
      * last read (fi_wait). Unread entries and changes keep the set signalled. A virtual thread keeps its carrier while
      * it sleeps here.
      *
-     * @param timeoutMs milliseconds; negative for no limit, 0 only checks.
+     * @param timeoutNs nanoseconds; negative for no limit, 0 only checks.
      * @return 0 if something can be read or a queue was signalled ({@link CompletionQueue#signal()});
      *     {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was interrupted, whose flag stays set;
      *     {@code -FI_EOPBADSTATE} if the set is closed; {@code -FI_ENODEV} if the driver is gone.
      */
-    public int await(int timeoutMs) {
+    public int await(long timeoutNs) {
         if (closed) {
             return -FabricErrno.EOPBADSTATE;
         }
         if (invoker != null) {
             invoker.poll(0);
         }
-        int ended = wait.await(0, 1, System.nanoTime(), timeoutMs);
+        int ended = wait.await(0, 1, System.nanoTime(), timeoutNs);
         Reference.reachabilityFence(memory);
         if (closed) {
             return -FabricErrno.EOPBADSTATE;

@@ -59,18 +59,18 @@ class EventQueueWaitTest {
     @EnumSource(value = WaitObject.class, names = {"UNSPEC", "YIELD", "FD", "MUTEX_COND"})
     void shouldEndAWaitWithWhatComes(WaitObject object) throws Exception {
         EventQueue queue = open(object);
-        Future<Integer> event = sleeper(queue, -1);
+        Future<Integer> event = sleeper(queue);
         queue.write(1, null, 0, 5, 0);
         assertEquals(1, result(event));
-        Future<Integer> error = sleeper(queue, -1);
+        Future<Integer> error = sleeper(queue);
         queue.reportError(FID, 0, 0, FabricErrno.EIO, new byte[0]);
         assertEquals(-FabricErrno.EAVAIL, result(error));
         assertEquals(1, queue.readErr(new EventError(), 0));
         Future<Integer> peek = threads.submit(() -> queue.sread(new EventEntry(), -1, Flags.PEEK));
         queue.write(1, null, 0, 6, 0);
         assertEquals(1, result(peek));
-        assertEquals(1, result(sleeper(queue, -1)), "what was looked at is still there");
-        Future<Integer> gone = sleeper(queue, -1);
+        assertEquals(1, result(sleeper(queue)), "what was looked at is still there");
+        Future<Integer> gone = sleeper(queue);
         queue.onDriverGone();
         assertEquals(-FabricErrno.ENODEV, result(gone));
     }
@@ -82,12 +82,12 @@ class EventQueueWaitTest {
         EventEntry entry = new EventEntry();
         assertEquals(EAGAIN, queue.sread(entry, 0, 0));
         long before = System.nanoTime();
-        assertEquals(EAGAIN, queue.sread(entry, 50, 0));
+        assertEquals(EAGAIN, queue.sread(entry, 50_000_000, 0));
         assertTrue(System.nanoTime() - before >= 50_000_000L, "it came back early");
         queue.write(1, null, 0, 1, 0);
-        assertEquals(1, queue.sread(entry, Integer.MAX_VALUE, 0));
+        assertEquals(1, queue.sread(entry, Long.MAX_VALUE, 0));
         assertEquals(-FabricErrno.EBADFLAGS, queue.sread(entry, -1, Flags.WRITE));
-        assertEquals(-FabricErrno.EINVAL, queue.sread(null, Integer.MIN_VALUE, 0));
+        assertEquals(-FabricErrno.EINVAL, queue.sread(null, Long.MIN_VALUE, 0));
     }
 
     @ParameterizedTest
@@ -178,15 +178,15 @@ class EventQueueWaitTest {
     void shouldSignalTheConditionForEachEvent() throws Exception {
         EventQueue queue = open(WaitObject.MUTEX_COND);
         assertAllRead(queue, () -> {
-            queue.waitMutex().lock();
+            queue.mutexCond().lock().lock();
             try {
                 int result;
                 while ((result = queue.read(reader.get(), 0)) == EAGAIN) {
-                    queue.waitCond().await();
+                    queue.mutexCond().condition().await();
                 }
                 return result;
             } finally {
-                queue.waitMutex().unlock();
+                queue.mutexCond().lock().unlock();
             }
         });
     }
@@ -243,15 +243,15 @@ class EventQueueWaitTest {
             CyclicBarrier start = new CyclicBarrier(2);
             Future<Integer> sleeper = threads.submit(() -> {
                 await(start);
-                queue.waitMutex().lock();
+                queue.mutexCond().lock().lock();
                 try {
                     int result;
                     while ((result = queue.read(new EventEntry(), 0)) == EAGAIN) {
-                        queue.waitCond().await();
+                        queue.mutexCond().condition().await();
                     }
                     return result;
                 } finally {
-                    queue.waitMutex().unlock();
+                    queue.mutexCond().lock().unlock();
                 }
             });
             await(start);
@@ -318,8 +318,8 @@ class EventQueueWaitTest {
         }
     }
 
-    private Future<Integer> sleeper(EventQueue queue, int timeoutMs) {
-        return threads.submit(() -> queue.sread(new EventEntry(), timeoutMs, 0));
+    private Future<Integer> sleeper(EventQueue queue) {
+        return threads.submit(() -> queue.sread(new EventEntry(), -1, 0));
     }
 
     private static boolean isReadable(Selector selector) throws Exception {

@@ -172,7 +172,7 @@ final class CompletionQueueExamples {
     int sread() {
         UnsafeBuffer entries = new UnsafeBuffer(new byte[16 * CompletionFormat.TAGGED.entryLengthBytes()]);
         // example: sread
-        int count = queue.sread(entries, 0, 16, 2, 1000);
+        int count = queue.sread(entries, 0, 16, 2, 1_000_000_000L);
         // end
         return count;
     }
@@ -216,9 +216,9 @@ final class CompletionQueueExamples {
 
     int awaitSet(WaitSet waitSet, CompletionHandler handler) {
         // example: set-wait
-        int result = waitSet.await(1000);
+        int result = waitSet.await(1_000_000_000L);
         while (result == 0 && queue.poll(handler, 16) == -FabricErrno.EAGAIN) {
-            result = waitSet.await(1000);
+            result = waitSet.await(1_000_000_000L);
         }
         // end
         return result;

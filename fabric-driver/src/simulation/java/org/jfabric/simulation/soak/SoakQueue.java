@@ -87,7 +87,7 @@ final class SoakQueue {
             case BATCH, KEPT_BATCH -> lend(limit, way == Read.BATCH && !deliversInSlabs);
             case MESSAGES -> cq.pollMessages(this::onMessage, this::add, limit);
             default -> add(hasWaitObject && way != Read.COPY
-                ? cq.sreadFrom(entries, 0, limit, sources, 0, way == Read.WAITING ? 1 : 0)
+                ? cq.sreadFrom(entries, 0, limit, sources, 0, way == Read.WAITING ? 1_000_000 : 0)
                 : cq.readFrom(entries, 0, limit, sources));
         };
         if (read == -FabricErrno.EAVAIL) {

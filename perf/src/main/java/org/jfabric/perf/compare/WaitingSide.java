@@ -22,7 +22,7 @@ import org.jfabric.tool.ToolException;
 final class WaitingSide implements Side {
     private static final int QUEUE_SIZE = 64;
     private static final int ENTRY_BYTES = 64;
-    private static final int TIMEOUT_MS = 30_000;
+    private static final long TIMEOUT_NS = 30_000_000_000L;
     private static final long TAG = 9;
     private static final long RECEIVE = 1;
     private static final long SEND = 2;
@@ -103,7 +103,7 @@ final class WaitingSide implements Side {
     }
 
     private void await() {
-        check(queue.sread(entry, 0, 1, 0, TIMEOUT_MS) - 1);
+        check(queue.sread(entry, 0, 1, 0, TIMEOUT_NS) - 1);
     }
 
     private static void check(int result) {

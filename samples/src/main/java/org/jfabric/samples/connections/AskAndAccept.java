@@ -29,7 +29,7 @@ import org.jfabric.info.WaitObject;
  * goes over the connection; one side ends it, and both get SHUTDOWN. An event queue reports all of it, in order.
  */
 public final class AskAndAccept {
-    private static final int WAIT_MS = 10_000;
+    private static final long WAIT_NS = 10_000_000_000L;
 
     private final Domain domain;
     private final Info info;
@@ -112,7 +112,7 @@ public final class AskAndAccept {
     }
 
     private void await(EventType type) {
-        int result = events.sread(event, WAIT_MS, 0);
+        int result = events.sread(event, WAIT_NS, 0);
         if (result != 1 || event.type() != type) {
             throw new IllegalStateException("expected was the event " + type + ", the last one is " + event);
         }

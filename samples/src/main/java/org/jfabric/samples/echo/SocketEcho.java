@@ -28,7 +28,7 @@ import org.jfabric.info.WaitObject;
  * as socket endpoints are.
  */
 public final class SocketEcho {
-    private static final int WAIT_MS = 10_000;
+    private static final long WAIT_NS = 10_000_000_000L;
     private static final int ROOM = 4096;
 
     private SocketEcho() {
@@ -71,7 +71,7 @@ public final class SocketEcho {
 
     private static SocketEndpoint accept(Domain domain, EventQueue events) {
         EventEntry event = new EventEntry();
-        if (events.sread(event, WAIT_MS, 0) != 1 || event.type() != EventType.CONNREQ) {
+        if (events.sread(event, WAIT_NS, 0) != 1 || event.type() != EventType.CONNREQ) {
             throw new IllegalStateException("no connection was requested: " + event);
         }
         SocketEndpoint server = domain.openSocketEndpoint(event.info(), 0);

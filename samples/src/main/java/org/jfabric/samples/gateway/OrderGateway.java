@@ -31,7 +31,7 @@ import org.jfabric.info.WaitObject;
  * sends next. The entry of a message is in the queue of the connection that it came by, so each desk has one here.
  */
 public final class OrderGateway {
-    private static final int WAIT_MS = 10_000;
+    private static final long WAIT_NS = 10_000_000_000L;
     private static final int DESKS = 3;
     private static final int ORDERS = 4;
     private static final int BUFFERS = 4;
@@ -91,7 +91,7 @@ public final class OrderGateway {
                 require(desk.tsend(memory.address(BUFFERS * BUFFER_BYTES), BUFFER_BYTES, 0, ORDER_TAG, 0));
             }
         }
-        long deadlineNs = System.nanoTime() + WAIT_MS * 1_000_000L;
+        long deadlineNs = System.nanoTime() + WAIT_NS;
         for (int taken = 0; taken < DESKS * ORDERS;) {
             taken += take();
             if (System.nanoTime() - deadlineNs > 0) {
@@ -154,7 +154,7 @@ public final class OrderGateway {
     }
 
     private void await(EventType type) {
-        int result = events.sread(event, WAIT_MS, 0);
+        int result = events.sread(event, WAIT_NS, 0);
         if (result != 1 || event.type() != type) {
             throw new IllegalStateException("expected was the event " + type + ", the last one is " + event);
         }

@@ -232,7 +232,7 @@ class SocketEndpointTest extends SocketFixture {
             passive.listen();
             String name = passive.name();
             SocketName at = SocketName.parse(name);
-            locked.waitMutex().lock();
+            locked.mutexCond().lock().lock();
             try (SocketChannel client = SocketChannel.open(new InetSocketAddress(at.inetAddress(), at.port()))) {
                 EventEntry entry = new EventEntry();
                 Deadline.await("event", () -> locked.read(entry, 0) == 1, () -> locked);
@@ -242,7 +242,7 @@ class SocketEndpointTest extends SocketFixture {
                     .get(Deadline.ns(10), TimeUnit.NANOSECONDS), "a control call of another thread");
                 assertTrue(client.isConnected());
             } finally {
-                locked.waitMutex().unlock();
+                locked.mutexCond().lock().unlock();
             }
         }
         locked.close();

@@ -94,7 +94,7 @@ class CompletionStatesTest {
             CompletionQueue queue = queue(pair);
             Endpoint endpoint = endpoint(pair, queue);
             assertEquals(EAGAIN, queue.read(entries, 0, 1));
-            assertEquals(EAGAIN, queue.sread(entries, 0, 1, 0, 20), "the time is over");
+            assertEquals(EAGAIN, queue.sread(entries, 0, 1, 0, 20_000_000), "the time is over");
             assertEquals(0, queue.signal());
             assertEquals(EAGAIN, queue.sread(entries, 0, 1, 0, -1), "woken without an entry");
             int posted = 0;

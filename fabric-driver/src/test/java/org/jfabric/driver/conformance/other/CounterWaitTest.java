@@ -194,7 +194,7 @@ class CounterWaitTest {
             assertEquals(-FabricErrno.ETIMEDOUT, set.await(0));
             Thread other = new Thread(() -> counter.add(1));
             other.start();
-            assertEquals(0, set.await(DEADLINE_MS));
+            assertEquals(0, set.await(Deadline.ns(20)));
             other.join();
             assertEquals(0, set.await(0), "a counter that is not read keeps the set signalled");
             assertEquals(1, counter.read());
@@ -205,7 +205,7 @@ class CounterWaitTest {
             endpoint.bind(pair.a.av);
             endpoint.enable();
             assertEquals(0, endpoint.inject(payload, 0, 8, pair.a.av.insert(endpoint.name())));
-            assertEquals(0, set.await(DEADLINE_MS));
+            assertEquals(0, set.await(Deadline.ns(20)));
             assertEquals(2, counter.read());
             endpoint.close();
             counter.close();

@@ -153,14 +153,14 @@ class EventQueueConformanceTest {
             vector.bind(queue, 0);
             Arrays.fill(fiAddrs, -7);
             assertEquals(0, vector.insert(names, fiAddrs, 42, Flags.MORE));
-            assertEquals(-FabricErrno.EAVAIL, queue.sread(entry, Deadline.ms(20), 0));
+            assertEquals(-FabricErrno.EAVAIL, queue.sread(entry, Deadline.ns(20), 0));
             assertEquals(1, queue.readErr(error, 0));
             assertSame(vector, error.fid());
             assertEquals(FabricErrno.EINVAL, error.err());
             assertEquals(42, error.context());
             assertEquals(1, error.data(), "index of the bad one");
             assertEquals("nonsense", error.errData().getStringWithoutLengthAscii(0, error.errDataSize()));
-            assertEquals(1, queue.sread(entry, Deadline.ms(20), 0));
+            assertEquals(1, queue.sread(entry, Deadline.ns(20), 0));
             assertEquals(EventType.AV_COMPLETE, entry.type());
             assertSame(vector, entry.fid());
             assertEquals(42, entry.context());
@@ -169,7 +169,7 @@ class EventQueueConformanceTest {
             assertEquals(2, vector.size());
 
             assertEquals(0, vector.insert(new String[0], null, 43, 0));
-            assertEquals(1, queue.sread(entry, Deadline.ms(20), 0));
+            assertEquals(1, queue.sread(entry, Deadline.ns(20), 0));
             assertEquals(0, entry.data());
             assertEquals(43, entry.context());
             // an endpoint uses it as any other

@@ -108,7 +108,7 @@ class EventQueueDriverEndTest {
         try (Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
             EventQueue queue = open(fabric, WaitObject.UNSPEC);
             EventEntry entry = new EventEntry();
-            assertEquals(EAGAIN, queue.sread(entry, 20, 0));
+            assertEquals(EAGAIN, queue.sread(entry, 20_000_000, 0));
             driver.close();
             assertEquals(-FabricErrno.ENODEV, queue.sread(entry, -1, 0));
         }
@@ -169,7 +169,7 @@ class EventQueueDriverEndTest {
         int[] failed = new int[made];
         boolean[] ended = new boolean[made];
         int result;
-        while ((result = queue.sread(entry, Deadline.ms(20), 0)) != -FabricErrno.ENODEV) {
+        while ((result = queue.sread(entry, Deadline.ns(20), 0)) != -FabricErrno.ENODEV) {
             if (result == -FabricErrno.EAVAIL) {
                 assertEquals(1, queue.readErr(error, 0));
                 failed[(int) error.context()]++;
@@ -228,15 +228,15 @@ class EventQueueDriverEndTest {
 
     private static Callable<Integer> awaiting(EventQueue queue) {
         return () -> {
-            queue.waitMutex().lock();
+            queue.mutexCond().lock().lock();
             try {
                 int result;
                 while ((result = queue.read(new EventEntry(), 0)) == EAGAIN) {
-                    queue.waitCond().await();
+                    queue.mutexCond().condition().await();
                 }
                 return result;
             } finally {
-                queue.waitMutex().unlock();
+                queue.mutexCond().lock().unlock();
             }
         };
     }

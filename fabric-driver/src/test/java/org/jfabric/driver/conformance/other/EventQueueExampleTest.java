@@ -59,7 +59,7 @@ class EventQueueExampleTest {
         stopper.start();
         // the thread of the application: with an embedded driver it is the one that runs the cycles
         while (said.size() < 2) {
-            serve(events, 100);
+            serve(events, 100_000_000);
         }
         join(stopper);
         return endpoint;
@@ -75,8 +75,8 @@ class EventQueueExampleTest {
     private final EventEntry entry = new EventEntry();
     private final EventError error = new EventError();
 
-    private void serve(EventQueue events, int timeoutMs) {
-        int result = events.sread(entry, timeoutMs, 0);
+    private void serve(EventQueue events, long timeoutNs) {
+        int result = events.sread(entry, timeoutNs, 0);
         if (result == 1) {
             switch (entry.type()) {
                 case AV_COMPLETE -> say(entry.data() + " addresses inserted by call " + entry.context());

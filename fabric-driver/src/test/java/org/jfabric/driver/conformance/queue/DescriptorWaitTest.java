@@ -150,10 +150,10 @@ class DescriptorWaitTest {
             Thread other = new Thread(() -> node.send(3));
             other.start();
             UnsafeBuffer entries = new UnsafeBuffer(new byte[48]);
-            assertEquals(1, node.queue.sread(entries, 0, 1, 0, DEADLINE_MS));
+            assertEquals(1, node.queue.sread(entries, 0, 1, 0, Deadline.ns(20)));
             assertEquals(3, entries.getLong(0));
             other.join();
-            assertEquals(-FabricErrno.EAGAIN, node.queue.sread(entries, 0, 1, 0, 1));
+            assertEquals(-FabricErrno.EAGAIN, node.queue.sread(entries, 0, 1, 0, 1_000_000));
         }
     }
 

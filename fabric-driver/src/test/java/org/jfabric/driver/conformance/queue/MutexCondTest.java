@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.MutexCond;
 import org.jfabric.PortedCalls;
@@ -33,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 class MutexCondTest {
     private static final int ROUNDS = 300;
-    private static final int DEADLINE_MS = Deadline.ms(20);
+    private static final long DEADLINE_NS = Deadline.ns(20);
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(value = WaitSetup.class, names = {"LOOPBACK_SHARED", "LOOPBACK_DEDICATED"})
@@ -86,7 +85,7 @@ class MutexCondTest {
             Thread other = new Thread(() -> node.send(5));
             other.start();
             UnsafeBuffer entries = new UnsafeBuffer(new byte[48]);
-            assertEquals(1, node.queue.sread(entries, 0, 1, 0, DEADLINE_MS));
+            assertEquals(1, node.queue.sread(entries, 0, 1, 0, DEADLINE_NS));
             assertEquals(5, entries.getLong(0));
             other.join();
         }
@@ -155,7 +154,7 @@ class MutexCondTest {
     private static int awaitReason(WaitNode node, MutexCond pair) throws InterruptedException {
         pair.lock().lock();
         try {
-            long leftNs = TimeUnit.MILLISECONDS.toNanos(DEADLINE_MS);
+            long leftNs = DEADLINE_NS;
             int reason;
             while ((reason = node.queue.tryWait()) == 0) {
                 leftNs = pair.condition().awaitNanos(leftNs);

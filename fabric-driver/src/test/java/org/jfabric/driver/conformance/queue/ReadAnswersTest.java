@@ -45,8 +45,8 @@ class ReadAnswersTest {
     ReadAnswersTest() {
         calls.put("read", queue -> queue.read(entries, 0, 1));
         calls.put("readFrom", queue -> queue.readFrom(entries, 0, 1, sources));
-        calls.put("sread", queue -> queue.sread(entries, 0, 1, 0, 1));
-        calls.put("sreadFrom", queue -> queue.sreadFrom(entries, 0, 1, sources, 0, 1));
+        calls.put("sread", queue -> queue.sread(entries, 0, 1, 0, 1_000_000));
+        calls.put("sreadFrom", queue -> queue.sreadFrom(entries, 0, 1, sources, 0, 1_000_000));
         calls.put(READ_ERR, queue -> queue.readErr(error, 0));
     }
 

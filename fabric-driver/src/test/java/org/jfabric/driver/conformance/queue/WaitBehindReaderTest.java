@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 @Timeout(60)
 class WaitBehindReaderTest {
     private static final long DEADLINE_NS = Deadline.ns(30);
-    private static final int FOREVER_MS = -1;
+    private static final long FOR_EVER = -1;
 
     @ParameterizedTest(name = "{0}")
     @SetupSource
@@ -58,15 +58,15 @@ class WaitBehindReaderTest {
             });
             try {
                 assertTrue(await(inside), "no entry");
-                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, 20), "the time is over");
+                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, 20_000_000), "the time is over");
                 assertEquals(0, cq.signal());
-                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, FOREVER_MS), "signalled");
+                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, FOR_EVER), "signalled");
                 Thread.currentThread().interrupt();
-                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, FOREVER_MS), "interrupted");
+                assertEquals(-FabricErrno.EAGAIN, cq.sread(null, 0, 0, 0, FOR_EVER), "interrupted");
                 assertTrue(Thread.interrupted());
                 endpoint.close();
                 cq.close();
-                assertEquals(-FabricErrno.EOPBADSTATE, cq.sread(null, 0, 0, 0, FOREVER_MS), "closed");
+                assertEquals(-FabricErrno.EOPBADSTATE, cq.sread(null, 0, 0, 0, FOR_EVER), "closed");
             } finally {
                 end.countDown();
                 reader.join();

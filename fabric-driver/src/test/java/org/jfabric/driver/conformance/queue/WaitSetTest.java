@@ -56,14 +56,14 @@ class WaitSetTest {
                  WaitNode first = node(pair.a, pair.a, set);
                  WaitNode second = node(pair.a, pair.a, set)) {
                 assertEquals(-FabricErrno.ETIMEDOUT, set.await(0));
-                assertEquals(-FabricErrno.ETIMEDOUT, set.await(20));
+                assertEquals(-FabricErrno.ETIMEDOUT, set.await(20_000_000));
                 second.complete(4);
-                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(0, set.await(Deadline.ns(20)));
                 assertEquals(4, second.take());
                 assertEquals(-FabricErrno.EAGAIN, first.take());
                 assertEquals(-FabricErrno.ETIMEDOUT, set.await(0));
                 first.complete(5);
-                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(0, set.await(Deadline.ns(20)));
                 assertEquals(0, set.await(0), "an unread entry keeps the set signalled");
                 assertEquals(5, first.take());
                 UnsafeBuffer entries = new UnsafeBuffer(new byte[48]);
@@ -85,16 +85,16 @@ class WaitSetTest {
                 assertEquals(FabricErrno.EBUSY, assertThrows(FabricException.class, set::close).errno());
                 assertEquals(-FabricErrno.ENOSYS, events.sread(event, 0, 0));
                 assertEquals(-FabricErrno.ENOSYS, events.tryWait());
-                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10_000_000));
                 assertEquals(1, events.write(7, null, 9, 8, 0));
-                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(0, set.await(Deadline.ns(20)));
                 assertEquals(1, events.read(event, 0));
-                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+                assertEquals(-FabricErrno.ETIMEDOUT, set.await(10_000_000));
                 node.complete(4);
-                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(0, set.await(Deadline.ns(20)));
                 assertEquals(4, node.take());
             }
-            assertEquals(-FabricErrno.ETIMEDOUT, set.await(10));
+            assertEquals(-FabricErrno.ETIMEDOUT, set.await(10_000_000));
         }
     }
 
@@ -117,7 +117,7 @@ class WaitSetTest {
                 Thread writer = new Thread(() -> chosen.write(1, null, 0, context, 0));
                 writer.start();
                 if (sleeps) {
-                    assertEquals(0, sleeping.await(DEADLINE_MS));
+                    assertEquals(0, sleeping.await(Deadline.ns(20)));
                 } else {
                     assertEquals(1, selector.select(key -> { }, DEADLINE_MS));
                 }
@@ -147,7 +147,7 @@ class WaitSetTest {
                 chosen.post(context);
                 Thread sender = new Thread(() -> chosen.send(context));
                 sender.start();
-                assertEquals(0, set.await(DEADLINE_MS));
+                assertEquals(0, set.await(Deadline.ns(20)));
                 assertEquals(context, chosen.take());
                 sender.join();
             }
@@ -196,7 +196,7 @@ class WaitSetTest {
             assertEquals(FabricErrno.EBUSY, busy.errno());
             assertTrue(set.isOpen());
             node.complete(1);
-            assertEquals(0, set.await(DEADLINE_MS), "it works on");
+            assertEquals(0, set.await(Deadline.ns(20)), "it works on");
             node.close();
             set.close();
             set.close();
@@ -242,11 +242,11 @@ class WaitSetTest {
              WaitSet set = pair.a.fabric.openWaitSet(new WaitSetAttr());
              WaitNode node = node(pair.a, pair.a, set)) {
             assertEquals(0, node.queue.signal());
-            assertEquals(0, set.await(DEADLINE_MS), "a signal without a waiter sticks");
+            assertEquals(0, set.await(Deadline.ns(20)), "a signal without a waiter sticks");
             assertEquals(-FabricErrno.EAGAIN, node.take());
-            assertEquals(-FabricErrno.ETIMEDOUT, set.await(1), "once");
+            assertEquals(-FabricErrno.ETIMEDOUT, set.await(1_000_000), "once");
             Thread.currentThread().interrupt();
-            assertEquals(-FabricErrno.EINTR, set.await(DEADLINE_MS));
+            assertEquals(-FabricErrno.EINTR, set.await(Deadline.ns(20)));
             assertTrue(Thread.interrupted());
         }
     }

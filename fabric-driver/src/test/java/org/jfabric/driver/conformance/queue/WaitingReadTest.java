@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class WaitingReadTest {
     private static final long ANY = FabricAddress.ADDR_UNSPEC;
     private static final int ENTRY = 48;
-    private static final int FOR_EVER = -1;
+    private static final long FOR_EVER = -1;
     private static final long LONG_ENOUGH_TO_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(30);
     private static final long DEADLINE_S = Deadline.s(60);
 
@@ -104,13 +104,13 @@ class WaitingReadTest {
         open(new CompletionQueueAttr().waitObject(WaitObject.UNSPEC));
         assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 0));
         long start = System.nanoTime();
-        assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 60));
+        assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 60_000_000));
         long waited = System.nanoTime() - start;
-        assertTrue(waited >= TimeUnit.MILLISECONDS.toNanos(60), "waited " + waited + " ns");
+        assertTrue(waited >= 60_000_000, "waited " + waited + " ns");
         start = System.nanoTime();
-        assertEquals(-FabricErrno.EAGAIN, queue.sreadFrom(entries, 0, 1, new long[1], 0, 25));
+        assertEquals(-FabricErrno.EAGAIN, queue.sreadFrom(entries, 0, 1, new long[1], 0, 25_000_000));
         waited = System.nanoTime() - start;
-        assertTrue(waited >= TimeUnit.MILLISECONDS.toNanos(25), "waited " + waited + " ns");
+        assertTrue(waited >= 25_000_000, "waited " + waited + " ns");
 
         if (sharesTheThread()) {
             // another thread must end a wait without limit
@@ -118,7 +118,7 @@ class WaitingReadTest {
         }
         receives(1);
         // every negative value is a wait without limit
-        FutureTask<Integer> reader = start(() -> queue.sread(entries, 0, 1, 0, Integer.MIN_VALUE));
+        FutureTask<Integer> reader = start(() -> queue.sread(entries, 0, 1, 0, Long.MIN_VALUE));
         // several of the slices that a wait consists of
         pauseNs(2 * LONG_ENOUGH_TO_SLEEP_NS);
         assertFalse(reader.isDone());
@@ -167,7 +167,7 @@ class WaitingReadTest {
         awaitArrival();
         // the time ends a wait below the threshold, with what is there; a read that does not wait never looks at it
         assertEquals(2, queue.sread(entries, 0, 2, 10, FOR_EVER));
-        assertEquals(1, queue.sread(entries, 0, 8, 4, 20));
+        assertEquals(1, queue.sread(entries, 0, 8, 4, 20_000_000));
         send(3);
         send(4);
         awaitArrival();
@@ -244,7 +244,7 @@ class WaitingReadTest {
             assertEquals(0, queue.signal());
             assertEquals(-FabricErrno.EAGAIN, queue.read(entries, 0, 1));
             assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, FOR_EVER));
-            assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 20));
+            assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 20_000_000));
             assertEquals(-FabricErrno.EAGAIN, queue.read(entries, 0, 1));
             closeQueue();
             assertEquals(-FabricErrno.EOPBADSTATE, queue.signal());
@@ -308,7 +308,7 @@ class WaitingReadTest {
         pauseNs(LONG_ENOUGH_TO_SLEEP_NS);
         started.getLast().interrupt();
         assertTrue(reader.get(DEADLINE_S, TimeUnit.SECONDS));
-        assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 20));
+        assertEquals(-FabricErrno.EAGAIN, queue.sread(entries, 0, 1, 0, 20_000_000));
     }
 
     @ParameterizedTest(name = "{0}")
