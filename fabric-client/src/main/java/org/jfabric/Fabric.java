@@ -139,46 +139,17 @@ public final class Fabric implements Fid {
     public static Fabric connect(FabricConfig config) {
         Codes.required(config, "config");
         NativeAccess.check();
+        EmbeddedDriver embedded = EmbeddedDriver.connecting();
+        if (embedded != null) {
+            return open(DriverConnection.embedded(embedded), config);
+        }
         DriverUser user = DriverUser.of(config.driverUser());
         if (config.reconnectTimeoutNs() != 0 && !user.equals(DriverUser.own())) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, "reconnectTimeoutNs with a driver of another user",
                 "Connect without it, or to a driver of your own.");
         }
-        return connect(config, user, ClientThreads.SYSTEM);
-    }
-
-    /**
-     * Connects as {@link #connect(FabricConfig)}, with another clock and without a thread. For simulations.
-     *
-     * @param config  of a driver of this process's user, without reconnecting.
-     * @param threads clock of the control path.
-     * @return an open fabric, whose calls that wait for completions must not be used.
-     */
-    // for the simulation, which sees the package of the type
-    @SuppressWarnings("exports")
-    public static Fabric connect(FabricConfig config, ClientThreads threads) {
-        return connect(config, DriverUser.own(), threads);
-    }
-
-    private static Fabric connect(FabricConfig config, DriverUser user, ClientThreads threads) {
-        DriverConnection connection = DriverConnection.connect(
-            config.directory(), user, config.connectTimeoutNs(), config.clientName(), threads);
-        return open(connection, config);
-    }
-
-    /**
-     * Attaches to a driver in INVOKER mode; for the driver's own use, applications call {@code FabricDriver}.
-     *
-     * @param embedded the driver.
-     * @param config   timeouts and listener; the directory is the driver's.
-     * @return an open fabric.
-     * @throws FabricException {@link FabricErrno#ENOSYS} for a {@link FabricConfig#apiVersion()} that
-     *     is not {@link FabricAttr#isOffered offered}, or why the driver refuses this client.
-     */
-    // called by the driver, which sees the package of the parameter
-    @SuppressWarnings("exports")
-    public static Fabric embedded(EmbeddedDriver embedded, FabricConfig config) {
-        return open(DriverConnection.embedded(Codes.required(embedded, "embedded")), Codes.required(config, "config"));
+        return open(DriverConnection.connect(config.directory(), user, config.connectTimeoutNs(), config.clientName(),
+            ClientThreads.connecting()), config);
     }
 
     /**

@@ -2,6 +2,7 @@ package org.jfabric.client;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -13,12 +14,30 @@ import org.jfabric.info.FabricException;
  * was opened with a threading level that asks for it. Then whoever runs a cycle or posts holds {@link #lock()}.
  */
 public abstract class EmbeddedDriver {
+    private static final ScopedValue<EmbeddedDriver> CONNECTING = ScopedValue.newInstance();
+
     private final Object domains = new Object();
     private UseLock usedLock;
     private int lockingDomains;
     private final List<UnlockedDomain> unlocked = new ArrayList<>();
 
     protected EmbeddedDriver() {
+    }
+
+    /** The driver that the calling thread opens a fabric on by {@link #connect}, else null. */
+    public static EmbeddedDriver connecting() {
+        return CONNECTING.isBound() ? CONNECTING.get() : null;
+    }
+
+    /**
+     * Opens a fabric on this driver, and not on one in another process. It is bound to the call, because no signature
+     * of the API may have a type of this package.
+     *
+     * @param open opens the fabric.
+     * @return what it returns.
+     */
+    public final <T> T connect(Supplier<T> open) {
+        return ScopedValue.where(CONNECTING, this).call(open::get);
     }
 
     /**

@@ -21,6 +21,7 @@ import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -198,12 +199,9 @@ public final class FabricDriver implements AutoCloseable {
     /**
      * The driver as its embedding client uses it.
      *
-     * @return the port to calls without queues.
      * @throws FabricException {@code FI_EOPBADSTATE} in other modes than INVOKER.
      */
-    // for the client, which sees the package of the type
-    @SuppressWarnings("exports")
-    public EmbeddedDriver embedded() {
+    EmbeddedDriver embedded() {
         if (invoked == null) {
             throw new FabricException(FabricErrno.EOPBADSTATE,
                 "threading mode " + config.get(ThreadingConfig.MODE) + " runs the cycles itself",
@@ -229,9 +227,8 @@ public final class FabricDriver implements AutoCloseable {
      * @return an open fabric.
      */
     public Fabric fabric(FabricConfig fabricConfig) {
-        return invoked != null
-            ? Fabric.embedded(invoked, fabricConfig)
-            : Fabric.connect(fabricConfig.directory(directory()).driverUser(""));
+        FabricConfig own = Codes.required(fabricConfig, "fabricConfig").directory(directory()).driverUser("");
+        return invoked == null ? Fabric.connect(own) : invoked.connect(() -> Fabric.connect(own));
     }
 
     /**

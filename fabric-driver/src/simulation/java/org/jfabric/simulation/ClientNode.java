@@ -67,9 +67,9 @@ final class ClientNode extends Node {
             }
         };
         try {
-            fabric = Fabric.connect(new FabricConfig().directory(host.directory()).clientName(name())
-                .connectTimeoutNs(CONNECT_TIMEOUT_NS).commandTimeoutNs(COMMAND_TIMEOUT_NS).listener(listener),
-                new Threads());
+            FabricConfig config = new FabricConfig().directory(host.directory()).clientName(name()).driverUser("")
+                .connectTimeoutNs(CONNECT_TIMEOUT_NS).commandTimeoutNs(COMMAND_TIMEOUT_NS).listener(listener);
+            fabric = new Threads().connect(() -> Fabric.connect(config));
             program = factory.apply(this);
         } catch (FabricException failed) {
             if (!faults().explains(failed.errno())) {

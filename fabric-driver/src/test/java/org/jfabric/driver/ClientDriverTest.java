@@ -333,7 +333,7 @@ class ClientDriverTest {
 
     private static Fabric connect(FabricDriver driver, FabricConfig config) {
         if (driver.config().get(ThreadingConfig.MODE) == ThreadingMode.INVOKER) {
-            return Fabric.embedded(driver.embedded(), config);
+            return driver.fabric(config);
         }
         return Fabric.connect(config.directory(driver.directory()));
     }

@@ -17,8 +17,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LivenessConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -241,7 +239,7 @@ class ClientIsolationTest {
     }
 
     private static FabricNode node(FabricDriver driver, Runnable pump) {
-        return new FabricNode(Fabric.embedded(driver.embedded(), new FabricConfig()), "shm",
+        return new FabricNode(driver.fabric(), "shm",
             new Info().caps(Flags.TAGGED | Flags.MSG), 64, 1, pump);
     }
 }

@@ -153,7 +153,7 @@ class FailedEnableTest {
         Fabric fabric;
         if (mode == ThreadingMode.INVOKER) {
             wiring.resource().start();
-            fabric = Fabric.embedded(new InvokedDriver(wiring), new FabricConfig());
+            fabric = new InvokedDriver(wiring).connect(Fabric::connect);
         } else {
             AgentRunner runner = new AgentRunner(
                 YieldingIdleStrategy.INSTANCE, wiring.log(), null, new SharedAgent(wiring));

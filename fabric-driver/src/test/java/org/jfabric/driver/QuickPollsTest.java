@@ -11,7 +11,6 @@ import java.util.Deque;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
@@ -57,8 +56,8 @@ class QuickPollsTest {
         Rig() {
             alpha = launch("alpha");
             beta = launch("beta");
-            sending = Fabric.embedded(alpha.embedded(), new FabricConfig());
-            receiving = Fabric.embedded(beta.embedded(), new FabricConfig());
+            sending = alpha.fabric();
+            receiving = beta.fabric();
             sender = node(sending, "shm");
             receiver = node(receiving, "shm");
             toReceiver = sender.av.insert(receiver.endpoint.name());

@@ -2,7 +2,6 @@ package org.jfabric.driver.hostile;
 
 import java.nio.file.Path;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.RemoteRequest;
@@ -31,7 +30,7 @@ final class PowerCutMain {
         DriverConfig config = DriverConfig.builder()
             .directory(Path.of("/dev/shm/power/driver")).threadingMode(ThreadingMode.INVOKER).build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config);
-             Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
+             Fabric fabric = driver.fabric();
              FabricNode node = new FabricNode(fabric, "loopback", new Info().caps(Flags.RMA | Flags.RMA_PMEM), 64, 0,
                  driver::cycle)) {
             MemoryRegion region = node.domain.allocatePersistent(Path.of(args[0]),

@@ -87,11 +87,11 @@ class ReleasedMemoryTest {
     @Test
     void shouldReleasePeersThatEnd() {
         try (FabricDriver alpha = embed("alpha");
-            FabricNode here = node(Fabric.embedded(alpha.embedded(), new FabricConfig()), "shm", alpha::cycle)) {
+            FabricNode here = node(alpha.fabric(), "shm", alpha::cycle)) {
             List<String> before = mappings();
             for (int i = 0; i < CYCLES; i++) {
                 try (FabricDriver beta = embed("beta");
-                    FabricNode there = node(Fabric.embedded(beta.embedded(), new FabricConfig()), "shm", beta::cycle)) {
+                    FabricNode there = node(beta.fabric(), "shm", beta::cycle)) {
                     Runnable both = () -> {
                         alpha.cycle();
                         beta.cycle();
@@ -114,7 +114,7 @@ class ReleasedMemoryTest {
             for (int i = 0; i < CYCLES; i++) {
                 UnsafeBuffer kept;
                 try (FabricNode node = node(
-                    Fabric.embedded(alpha.embedded(), new FabricConfig()), "loopback", alpha::cycle)) {
+                    alpha.fabric(), "loopback", alpha::cycle)) {
                     kept = node.memory.buffer();
                     kept.putLong(0, 42);
                     exchange(node, node, node.av.insert(node.endpoint.name()), alpha::cycle);

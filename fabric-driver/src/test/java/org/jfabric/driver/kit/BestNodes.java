@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.client.DefaultDirectory;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
@@ -86,7 +85,7 @@ public final class BestNodes implements AutoCloseable {
     }
 
     public FabricNode node(FabricDriver driver, String link, Info hints) {
-        Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
+        Fabric fabric = driver.fabric();
         return new FabricNode(fabric, link, hints, 512, 0, this::pump);
     }
 

@@ -5,8 +5,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -24,7 +22,7 @@ public final class BestPeerMain {
         DriverConfig config = DriverConfig.builder().directory(Path.of(args[0])).threadingMode(ThreadingMode.INVOKER)
             .set("jfabric.tcp.interface", "lo").build();
         try (FabricDriver driver = FabricDriver.launchEmbedded(config);
-            FabricNode node = new FabricNode(Fabric.embedded(driver.embedded(), new FabricConfig()), BestNodes.LINK,
+            FabricNode node = new FabricNode(driver.fabric(), BestNodes.LINK,
                 FabricPair.usualHints(), 64, 0, driver::cycle)) {
             System.out.println("name " + node.endpoint.name());
             long peer = node.av.insert(

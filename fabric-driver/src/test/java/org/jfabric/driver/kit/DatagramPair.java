@@ -101,7 +101,7 @@ public final class DatagramPair implements AutoCloseable {
             before.run();
             driver.cycle();
         };
-        return Fabric.embedded(driver.embedded(), new FabricConfig());
+        return driver.fabric();
     }
 
     @Override

@@ -66,9 +66,9 @@ public final class FabricPair implements AutoCloseable {
         } else {
             base = TestDirectory.create();
             FabricDriver alpha = embed("alpha");
-            first = Fabric.embedded(alpha.embedded(), new FabricConfig());
+            first = alpha.fabric();
             FabricDriver beta = twoDrivers ? embed("beta") : alpha;
-            second = twoDrivers ? Fabric.embedded(beta.embedded(), new FabricConfig()) : first;
+            second = twoDrivers ? beta.fabric() : first;
             pump = () -> {
                 alpha.cycle();
                 if (beta != alpha) {

@@ -117,7 +117,7 @@ public final class GroupRig implements AutoCloseable {
     public FabricNode node(String driver, Info hints) {
         Fabric fabric = place.isDaemon
             ? Fabric.connect(new FabricConfig().directory(process(driver).directory()).listener(lost))
-            : Fabric.embedded(embed(driver).embedded(), new FabricConfig().listener(lost));
+            : embed(driver).fabric(new FabricConfig().listener(lost));
         FabricNode node = new FabricNode(fabric, "shm", hints, 4096, 0, this::pump);
         resources.push(node);
         return node;

@@ -53,7 +53,7 @@ class EndpointFaultTest {
         FabricDriver embedded = daemon ? null : FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
         try (Fabric fabric = daemon ? Fabric.connect(new FabricConfig().directory(process.directory()))
-            : Fabric.embedded(embedded.embedded(), new FabricConfig())) {
+            : embedded.fabric()) {
             Info info = fabric.info(new Info().caps(Flags.TAGGED).linkName(link)).best();
             Domain domain = fabric.domain(info);
             MemoryRegion memory = domain.allocate(4096);

@@ -17,8 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.jfabric.Completion;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.MessageHandler;
 import org.jfabric.RecvContext;
 import org.jfabric.driver.FabricDriver;
@@ -106,7 +104,7 @@ class LentMessagesTest {
     }
 
     private FabricNode node(FabricDriver driver) {
-        return new FabricNode(Fabric.embedded(driver.embedded(), new FabricConfig()), "shm",
+        return new FabricNode(driver.fabric(), "shm",
             BufferedReceiveTest.hints(), 512, 0, this::pump);
     }
 

@@ -13,7 +13,6 @@ import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.PortedCalls;
 import org.jfabric.ScalableEndpoint;
@@ -297,7 +296,7 @@ class ScalableEndpointTest {
             .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build())) {
             for (int i = 0; i < 3; i++) {
                 // closed with everything that is open
-                try (Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
+                try (Fabric fabric = driver.fabric()) {
                     Info hints = ScalableSide.hints().linkName("loopback");
                     hints.epAttr().txCtxCnt(2).rxCtxCnt(2);
                     Info info = fabric.info(hints).best().srcAddr("jfabric://alpha/many");

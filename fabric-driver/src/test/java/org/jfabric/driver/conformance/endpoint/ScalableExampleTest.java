@@ -8,7 +8,6 @@ import org.jfabric.CompletionQueue;
 import org.jfabric.Domain;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.ScalableEndpoint;
 import org.jfabric.driver.FabricDriver;
@@ -43,7 +42,7 @@ class ScalableExampleTest {
         var base = TestDirectory.create();
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
             .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
-            Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
+            Fabric fabric = driver.fabric()) {
             run(fabric);
         } finally {
             TestDirectory.delete(base);

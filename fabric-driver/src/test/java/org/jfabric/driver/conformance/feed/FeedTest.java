@@ -103,7 +103,7 @@ class FeedTest implements FeedHandler {
             .set("jfabric.link.enabled", "loopback,shm,udp,tcp").set("jfabric.udp.interface", "lo")
             .set("jfabric.tcp.interface", "lo").build());
         resources.push(driver);
-        Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
+        Fabric fabric = driver.fabric();
         resources.push(fabric);
         return fabric;
     }

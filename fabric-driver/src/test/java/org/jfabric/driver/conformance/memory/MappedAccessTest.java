@@ -20,8 +20,6 @@ import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Counter;
 import org.jfabric.Endpoint;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.IoVec;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
@@ -81,9 +79,9 @@ class MappedAccessTest {
         alpha = embed("alpha");
         beta = embed("beta");
         a = new FabricNode(
-            Fabric.embedded(alpha.embedded(), new FabricConfig()), "shm", hints.copy(), 64, 0xAA, () -> { });
+            alpha.fabric(), "shm", hints.copy(), 64, 0xAA, () -> { });
         b = new FabricNode(
-            Fabric.embedded(beta.embedded(), new FabricConfig()), "shm", hints.copy(), 64, 0xBB, () -> { });
+            beta.fabric(), "shm", hints.copy(), 64, 0xBB, () -> { });
         toB = a.av.insert(b.endpoint.name());
         target = expose(KEY);
     }

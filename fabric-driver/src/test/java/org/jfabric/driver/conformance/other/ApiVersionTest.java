@@ -191,7 +191,7 @@ class ApiVersionTest {
     }
 
     private Fabric open(int version) {
-        return Fabric.embedded(driver.embedded(), new FabricConfig().apiVersion(version));
+        return driver.fabric(new FabricConfig().apiVersion(version));
     }
 
     /** Reads the error entry of a message whose sender the receiver does not know; returns the sender's name. */

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.Messenger;
 import org.jfabric.driver.kit.BestNodes;
 import org.jfabric.driver.kit.ExamplePage;
@@ -50,8 +49,8 @@ class BestPathExampleTest {
     @Test
     void shouldExchangeAMessage() {
         try (BestNodes nodes = new BestNodes();
-            Fabric first = Fabric.embedded(nodes.launch("alpha").embedded(), new FabricConfig());
-            Fabric second = Fabric.embedded(nodes.launch("beta").embedded(), new FabricConfig());
+            Fabric first = nodes.launch("alpha").fabric();
+            Fabric second = nodes.launch("beta").fabric();
             Messenger a = open(first, "orders"); Messenger b = open(second, "fills")) {
             PeerPath path = explain(a, b.address());
             assertEquals("shm", path.linkName());

@@ -105,7 +105,7 @@ class EventQueueDriverEndTest {
     @Test
     void shouldEndAWaitWhenTheEmbeddedDriverWasClosed() {
         FabricDriver driver = embed();
-        try (Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
+        try (Fabric fabric = driver.fabric()) {
             EventQueue queue = open(fabric, WaitObject.UNSPEC);
             EventEntry entry = new EventEntry();
             assertEquals(EAGAIN, queue.sread(entry, 20_000_000, 0));
@@ -117,7 +117,7 @@ class EventQueueDriverEndTest {
     @Test
     void shouldWakeTheThreadThatRunsTheCyclesByAnEventOfAnotherOne() throws Exception {
         try (FabricDriver driver = embed();
-            Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig())) {
+            Fabric fabric = driver.fabric()) {
             EventQueue queue = open(fabric, WaitObject.UNSPEC);
             EventEntry entry = new EventEntry();
             for (int i = 0; i < 100; i++) {

@@ -47,7 +47,7 @@ class FidTest {
     private final Path base = TestDirectory.create();
     private final FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder()
         .directory(base.resolve("alpha")).threadingMode(ThreadingMode.INVOKER).build());
-    private final Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig().context(1));
+    private final Fabric fabric = driver.fabric(new FabricConfig().context(1));
     private final Info info = fabric.info(new Info().caps(Flags.TAGGED)).best();
     private final Domain domain = fabric.domain(info, 2);
     private final Fid endpoint = domain.openEndpoint(info, 3);

@@ -8,8 +8,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.MulticastGroup;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
@@ -75,7 +73,7 @@ class QueuePairDatagramTest {
         Info hints = new Info().caps(Flags.MSG | caps).srcAddr("fi_sockaddr_in://" + hosts[index] + ":0");
         hints.epAttr().type(EndpointType.DGRAM).protocol(Protocol.IB_UD);
         FabricNode node = new FabricNode(
-            Fabric.embedded(driver.embedded(), new FabricConfig()), "verbsud", hints, 512, 0, () -> pump.run());
+            driver.fabric(), "verbsud", hints, 512, 0, () -> pump.run());
         resources.push(node);
         return node;
     }

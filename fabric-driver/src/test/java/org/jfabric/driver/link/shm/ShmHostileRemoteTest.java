@@ -16,7 +16,6 @@ import java.util.Random;
 import java.util.Set;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.codec.wire.CloseDecoder;
@@ -85,7 +84,7 @@ class ShmHostileRemoteTest {
             .threadingMode(ThreadingMode.INVOKER).set(ShmConfig.RING_LENGTH_BYTES, RemoteNode.RING)
             .set(ShmConfig.SEGMENT_LENGTH_BYTES, RemoteNode.SEGMENT).build());
         view = new DriverView(base.resolve("alpha"));
-        Fabric fabric = Fabric.embedded(driver.embedded(), new FabricConfig());
+        Fabric fabric = driver.fabric();
         Info hints = new Info().caps(Flags.RMA | Flags.TAGGED | Flags.MSG | Flags.SOURCE);
         victim = new FabricNode(fabric, "shm", hints, 64, 0, this::pump);
         friend = new FabricNode(fabric, "loopback", hints, 64, 0, this::pump);
