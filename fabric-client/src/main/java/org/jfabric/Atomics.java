@@ -230,7 +230,8 @@ public final class Atomics {
             if (isTriggered && !endpoint.triggers().fill(filled, trigger, work)) {
                 return -FabricErrno.EINVAL;
             }
-            int refusal = prepare(filled, posted, form, flags | (work == null ? endpoint.alwaysForSends() : 0));
+            int refusal = prepare(
+                filled, posted, form, flags | (work == null ? endpoint.messages().alwaysForSends() : 0));
             return refusal != 0 ? refusal : transfers.post(filled);
         } finally {
             transfers.exit();

@@ -28,7 +28,7 @@ import org.jfabric.layout.CounterDescriptor;
  * int result = counter.await(1000, 1_000_000_000L);
  * }</pre>
  *
- * <p>An endpoint counts here the kinds of operations for which {@link Endpoint#bind(Counter, long)} bound it, when they
+ * <p>An endpoint counts here the kinds of operations for which {@link Endpoint#bind(Fid, long)} bound it, when they
  * reach their completion level, whether or not they write a completion entry. A failure counts in the error value and
  * has an error entry in the completion queue as well. Several endpoints may share a counter. An application may also
  * use a counter for its own purposes, without any endpoint.

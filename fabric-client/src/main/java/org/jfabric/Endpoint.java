@@ -10,11 +10,9 @@ import org.jfabric.client.BufferedMode;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
-import org.jfabric.client.PeekFlags;
 import org.jfabric.client.PrefixMode;
 import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.info.Codes;
-import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.EndpointOption;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventType;
@@ -43,14 +41,15 @@ import org.jfabric.info.Threading;
  * endpoint.tsend(memory.address(64), 64, peer, 7, 2);
  * }</pre>
  *
- * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(CompletionQueue, long)} queues and
+ * <p>Use: open by {@link Domain#openEndpoint(Info)}, {@link #bind(Fid, long)} queues and
  * {@link #bind(AddressVector)} the vector, {@link #enable()}, transfer, {@link #close()}.
  *
  * <p>One of type {@link EndpointType#MSG} has no address vector and one peer: bind an event queue instead, then
  * {@link #connect(String)}, or {@link #accept()} a request (see {@code docs/connections.md}).
  *
- * <p>Data-path calls (send, recv, inject, their tagged and vector forms and {@link #cancel(long)}) never throw, block
- * or allocate. They return 0, or a negative fabric errno and then nothing was posted:
+ * <p>Data-path calls (send, recv, inject, their tagged and {@link #messages() further forms} and
+ * {@link #cancel(long)}) never throw, block or allocate. They return 0, or a negative fabric errno and then nothing was
+ * posted:
  *
  * <ul>
  * <li>{@code -FI_EAGAIN}: the completion queue has no slot left (not checked in a domain with
@@ -74,17 +73,9 @@ import org.jfabric.info.Threading;
  * length), the data, the destination or source, the tag, the bits of it to ignore, the context, and the flags last. A
  * call without one of them leaves it out. {@link SendRequest} and {@link ReceiveRequest} set them by name instead.
  *
- * <p><b>Flags.</b> {@link #sendmsg}, {@link #tsendmsg}, {@link #recvmsg} and {@link #trecvmsg} take flags that replace
- * the endpoint's defaults as a whole, except that a queue without {@link Flags#SELECTIVE_COMPLETION} still gets every
- * entry. All other calls follow the defaults: {@code op_flags} of the attributes, later {@link #setOpFlags}; injects
- * have no level. Of several levels the strongest counts. The guarantees of each level are in
- * {@code docs/completion-levels.md}.
- *
  * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory ({@link RecvContext},
  * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
- * their buffers are ignored, and {@link #recvmsg} and {@link #trecvmsg} with {@link Flags#CLAIM} or
- * {@link Flags#DISCARD} and the {@code opContext} of an entry claim or discard its message, {@code -FI_EINVAL} if that
- * is not open.
+ * their buffers are ignored.
  *
  * <p>With {@link Mode#MSG_PREFIX} the buffers of all sends, injects and receives begin with {@link #msgPrefixSize()}
  * bytes that are not transferred; with {@link Mode#CONTEXT} contexts are places in registered memory
@@ -105,8 +96,7 @@ import org.jfabric.info.Threading;
  * <p>In a domain that keeps threads apart ({@link Threading#SAFE} and others, see {@link Domain}) any thread posts; it
  * may wait for another one that is posting. Owner otherwise: one thread at a time posts; it is the same for all
  * endpoints that report to one completion queue. Opening, binding, enabling, connecting, joining and closing are
- * control calls. Source: fi_endpoint(3), fi_msg(3), fi_tagged(3), fi_cm(3); levels and fence: fi_cq(3), section
- * Completion Event Semantics.
+ * control calls. Source: fi_endpoint(3), fi_msg(3), fi_tagged(3), fi_cm(3).
  */
 public final class Endpoint implements Fid {
     static final int OPEN = 0;
@@ -127,6 +117,7 @@ public final class Endpoint implements Fid {
     private final OperationFlags opFlags;
     private final EndpointOptions options;
     private final EndpointConnection connection;
+    private final Messages messages;
     private final RemoteMemory remoteMemory;
     private final Atomics atomics;
     /** Null without the capability TRIGGER. */
@@ -163,23 +154,10 @@ public final class Endpoint implements Fid {
     private long recvFlags;
     /** Carried by untagged receives without flags of their own, besides. */
     private long untaggedRecvFlags;
-    /** Flags that calls of untagged receives may give. */
-    private long untaggedRecvCall;
-    private long taggedRecvCall;
-    /** Flags that calls of sends may give. */
-    private long sendCall = OperationFlags.SEND_CALL;
-    /** Flags that calls may give that peek at unexpected messages. */
-    private long peekCall = OperationFlags.PEEK_CALL;
     /** Least free room of multi-receive buffers that are posted from now on. */
     private long minMultiRecvBytes = EndpointOptions.DEFAULT_MIN_MULTI_RECV;
-    /** Carried by sends with flags of their own, besides these. */
-    private long alwaysForSends;
-    /** Carried by receives with flags of their own, besides these. */
-    private long alwaysForRecvs;
     /** Where messages are received with {@link Mode#BUFFERED_RECV}, or null. */
     private ReceiveSlab slab;
-    /** Whether the format of the entries has a field for the buffer into which a peek has copied data. */
-    private boolean peeksData;
 
     private long maxMsgSize;
     private int injectSize;
@@ -203,6 +181,7 @@ public final class Endpoint implements Fid {
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
         this.connection = new EndpointConnection(this, domain, info);
+        this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
         this.atomics = new Atomics(
             this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
@@ -223,6 +202,7 @@ public final class Endpoint implements Fid {
         this.opFlags = opFlags;
         this.options = base.options;
         this.connection = base.connection;
+        this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
         this.atomics = new Atomics(
             this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
@@ -253,57 +233,31 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Binds a completion queue for a direction, before the endpoint is enabled.
+     * Binds an object, before the endpoint is enabled. It is of the same domain, an event queue of the same fabric.
      *
-     * @param queue of the same domain.
-     * @param flags {@link Flags#TRANSMIT} and/or {@link Flags#RECV}; with {@link Flags#SELECTIVE_COMPLETION} successes
-     *              of these directions write an entry only if the operation asks for it by {@link Flags#COMPLETION}.
-     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a
-     *     direction or if the direction has a queue, {@link FabricErrno#EOPBADSTATE} once enabled or if either is
-     *     closed, {@link FabricErrno#EDOMAIN} for another domain's.
-     */
-    public void bind(CompletionQueue queue, long flags) {
-        bind((Fid) queue, flags);
-    }
-
-    /**
-     * Binds a counter for kinds of operations, before the endpoint is enabled. It counts besides the completion queue,
-     * which each direction needs nevertheless, for its errors.
-     *
-     * @param counter of the same domain; it may serve several endpoints.
-     * @param flags   {@link Flags#SEND} for sends and/or {@link Flags#RECV} for receives, tagged and untagged;
-     *                {@link Flags#READ} and {@link Flags#WRITE} for accesses to remote memory, {@link
-     *                Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE} for those of peers to the domain's memory.
-     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EOPNOTSUPP} for accesses
-     *     without the capability {@link Flags#RMA} and for those of peers without {@link Flags#RMA_EVENT},
-     *     {@link FabricErrno#EINVAL} without a flag or if there is a counter for the kind,
-     *     {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed, {@link FabricErrno#EDOMAIN} for another
-     *     domain's.
-     */
-    public void bind(Counter counter, long flags) {
-        bind((Fid) counter, flags);
-    }
-
-    /**
-     * Binds the address vector, before the endpoint is enabled.
-     *
-     * @param vector of the same domain.
-     * @throws FabricException {@link FabricErrno#EINVAL} if there is one already or for a connection-oriented endpoint,
-     *     {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed, {@link FabricErrno#EDOMAIN} for
-     *     another domain's.
-     */
-    public void bind(AddressVector vector) {
-        bind(vector, 0);
-    }
-
-    /**
-     * Binds an object of any class: those that have a method of their own here, shared contexts, and regions, as
-     * {@link MemoryRegion#bind(Endpoint, long)} does.
+     * <ul>
+     * <li>A {@link CompletionQueue} for a direction: the flags are {@link Flags#TRANSMIT} and/or {@link Flags#RECV};
+     *     with {@link Flags#SELECTIVE_COMPLETION} successes of these directions write an entry only if the operation
+     *     asks for it by {@link Flags#COMPLETION}.</li>
+     * <li>A {@link Counter} for kinds of operations; it may serve several endpoints. It counts besides the completion
+     *     queue, which each direction needs nevertheless, for its errors. The flags are {@link Flags#SEND} for sends
+     *     and/or {@link Flags#RECV} for receives, tagged and untagged; {@link Flags#READ} and {@link Flags#WRITE} for
+     *     accesses to remote memory, {@link Flags#REMOTE_READ} and {@link Flags#REMOTE_WRITE} for those of peers to the
+     *     domain's memory.</li>
+     * <li>An {@link EventQueue}, with flags 0. It gets an error entry that names this endpoint for each peer that is
+     *     lost, and one that names a completion queue of it when that overruns.</li>
+     * <li>The {@link AddressVector}, with flags 0.</li>
+     * <li>A shared context, with flags 0; a region, as {@link MemoryRegion#bind(Endpoint, long)} does.</li>
+     * </ul>
      *
      * @param object {@inheritDoc}
-     * @param flags  {@inheritDoc}
-     * @throws FabricException {@link FabricErrno#EINVAL} for another class, and for a shared context that lacks
-     *     something that the endpoint asks for; else as the methods of each class.
+     * @param flags  as the object needs them.
+     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other bits, {@link FabricErrno#EINVAL} without a
+     *     direction or kind, if there is such an object already, for an address vector of a connection-oriented
+     *     endpoint, another fabric's event queue, an object of another class, and a shared context that lacks something
+     *     that the endpoint asks for; {@link FabricErrno#EOPNOTSUPP} for a counter of accesses without the capability
+     *     {@link Flags#RMA} and of those of peers without {@link Flags#RMA_EVENT}, {@link FabricErrno#EOPBADSTATE} once
+     *     enabled or if either is closed, {@link FabricErrno#EDOMAIN} for another domain's.
      */
     @Override
     public void bind(Fid object, long flags) {
@@ -315,16 +269,13 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Binds an event queue, before the endpoint is enabled. It gets an error entry that names this endpoint for each
-     * peer that is lost, and one that names a completion queue of it when that overruns.
+     * Binds the address vector, before the endpoint is enabled.
      *
-     * @param queue of the same fabric.
-     * @param flags 0; no bits are defined.
-     * @throws FabricException {@link FabricErrno#EBADFLAGS} for other flags, {@link FabricErrno#EINVAL} if there is one
-     *     already or for another fabric's, {@link FabricErrno#EOPBADSTATE} once enabled or if either is closed.
+     * @param vector of the same domain.
+     * @throws FabricException as {@link #bind(Fid, long)}.
      */
-    public void bind(EventQueue queue, long flags) {
-        bind((Fid) queue, flags);
+    public void bind(AddressVector vector) {
+        bind(vector, 0);
     }
 
     /**
@@ -456,74 +407,6 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Posts an untagged send of several pieces, which go as one message, in order.
-     *
-     * @param iov      pieces of registered memory; the bytes belong to the driver until the entry is read, the object
-     *                 is the caller's again at the return.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int sendv(IoVec iov, long destAddr, long opContext) {
-        return post(sendFlags | Flags.MSG, iov, destAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts an untagged send with data for the peer's entry.
-     *
-     * @param buf      as for {@link #send}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int senddata(long buf, long len, long data, long destAddr, long opContext) {
-        return post(sendFlags | Flags.MSG | Flags.REMOTE_CQ_DATA, buf, len, destAddr, 0, data, opContext);
-    }
-
-    /**
-     * Posts an untagged send with flags of its own.
-     *
-     * @param buf      as for {@link #send}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @param flags    as for {@link #tsendmsg}.
-     * @return 0 or a negative errno of this class.
-     */
-    public int sendmsg(long buf, long len, long data, long destAddr, long opContext, long flags) {
-        return (flags & ~sendCall) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.MSG, buf, len, destAddr, 0, data, opContext);
-    }
-
-    /**
-     * Posts an untagged send of several pieces with flags of its own.
-     *
-     * @param iov      as for {@link #sendv}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @param flags    as for {@link #tsendmsg}.
-     * @return 0 or a negative errno of this class.
-     */
-    public int sendmsg(IoVec iov, long data, long destAddr, long opContext, long flags) {
-        return (flags & ~sendCall) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.MSG, iov, destAddr, 0, data, opContext);
-    }
-
-    /**
-     * Posts an untagged send with flags of its own, whose arguments are named.
-     *
-     * @param request may be reused by the caller after the return.
-     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
-     */
-    public int sendmsg(SendRequest request) {
-        return request == null ? -FabricErrno.EINVAL : request.post(this);
-    }
-
-    /**
      * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
@@ -533,22 +416,7 @@ public final class Endpoint implements Fid {
      * @return 0 or a negative errno of this class.
      */
     public int inject(DirectBuffer source, int offset, int len, long destAddr) {
-        return postInject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0, 0);
-    }
-
-    /**
-     * Posts an untagged send with data for the peer's entry, whose payload may be reused at once; there is no entry
-     * unless it fails.
-     *
-     * @param source   as for {@link #inject}.
-     * @param offset   as for {@link #inject}.
-     * @param len      as for {@link #inject}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @return 0 or a negative errno of this class.
-     */
-    public int injectdata(DirectBuffer source, int offset, int len, long data, long destAddr) {
-        return postInject(Flags.MSG | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, 0, data);
+        return inject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0, 0);
     }
 
     /**
@@ -584,69 +452,6 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Posts a receive of an untagged message that is scattered over several pieces, in order.
-     *
-     * @param iov     pieces of registered memory; they belong to the driver until the entry is read, the object is the
-     *                caller's again at the return.
-     * @param srcAddr as for {@link #recv}.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} with {@link Flags#MULTI_RECV} among the
-     *     default flags: such a buffer is of one piece.
-     */
-    public int recvv(IoVec iov, long srcAddr, long opContext) {
-        return untaggedRecvFlags != 0 ? badFlags()
-            : postRecv(receive, recvFlags | Flags.MSG, iov, srcAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts a receive of an untagged message over several pieces with flags of its own.
-     *
-     * @param iov     as for {@link #recvv}.
-     * @param srcAddr as for {@link #recv}.
-     * @param opContext returned in the entry.
-     * @param flags   as for {@link #trecvmsg}.
-     * @return 0 or a negative errno of this class.
-     */
-    public int recvmsg(IoVec iov, long srcAddr, long opContext, long flags) {
-        if ((flags & PeekFlags.ANY) != 0) {
-            return postPeek(flags, iov, srcAddr, 0, 0, opContext, Flags.MSG);
-        }
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(receive, flags | alwaysForRecvs | Flags.MSG, iov, srcAddr, 0, 0, opContext);
-    }
-
-    /**
-     * Posts a receive of an untagged message with flags of its own.
-     *
-     * @param buf     as for {@link #recv}.
-     * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
-     * @param opContext returned in the entry.
-     * @param flags   as for {@link #trecvmsg}, and a claimed message is fetched by the call that claimed it;
-     *                also {@link Flags#MULTI_RECV}, with that capability: the buffer takes messages until less than
-     *                {@link EndpointOption#MIN_MULTI_RECV} is free in it, each with an entry whose {@code buf} says
-     *                where it is, and an entry whose only flag is MULTI_RECV gives it back.
-     * @return as {@link #trecvmsg}.
-     */
-    public int recvmsg(long buf, long len, long srcAddr, long opContext, long flags) {
-        if ((flags & PeekFlags.ANY) != 0) {
-            return postPeek(flags, buf, len, srcAddr, 0, 0, opContext, Flags.MSG);
-        }
-        return (flags & ~untaggedRecvCall) != 0 ? badFlags() : postRecv(
-            receive, flags | alwaysForRecvs | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
-    }
-
-    /**
-     * Posts a receive of an untagged message with flags of its own, whose arguments are named.
-     *
-     * @param request may be reused by the caller after the return.
-     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
-     */
-    public int recvmsg(ReceiveRequest request) {
-        return request == null ? -FabricErrno.EINVAL : request.post(this);
-    }
-
-    /**
      * Posts a tagged send.
      *
      * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
@@ -677,119 +482,6 @@ public final class Endpoint implements Fid {
     }
 
     /**
-     * Posts a tagged send that hands its bytes over by reference: an application with buffered receives reads them
-     * where they are, and the entry comes when it has given the message back. Until then they must not be changed. To
-     * all other receives the message is an ordinary one.
-     *
-     * <p>Only one piece of a region in a file can be read there, as {@link Domain#allocate} makes them, over the links
-     * shm and loopback, by the driver's user. Other messages are copied, with the same entries.
-     *
-     * @param buf      address in registered memory; the bytes belong to the receiver until the entry is read.
-     * @param len      bytes.
-     * @param destAddr destination, from the address vector.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsendLent(long buf, long len, long destAddr, long tag, long opContext) {
-        return post(lentFlags() | Flags.TAGGED, buf, len, destAddr, tag, 0, opContext);
-    }
-
-    /**
-     * Posts an untagged send that hands its bytes over by reference, as {@link #tsendLent} does.
-     *
-     * @param buf      as for {@link #tsendLent}.
-     * @param len      bytes.
-     * @param destAddr destination.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int sendLent(long buf, long len, long destAddr, long opContext) {
-        return post(lentFlags() | Flags.MSG, buf, len, destAddr, 0, 0, opContext);
-    }
-
-    /** A datagram is never lent. */
-    private long lentFlags() {
-        return sendFlags & ~Flags.INJECT | sendCall & Flags.LENT;
-    }
-
-    /**
-     * Posts a tagged send of several pieces, which go as one message, in order.
-     *
-     * @param iov      as for {@link #sendv}.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsendv(IoVec iov, long destAddr, long tag, long opContext) {
-        return post(sendFlags | Flags.TAGGED, iov, destAddr, tag, 0, opContext);
-    }
-
-    /**
-     * Posts a tagged send with data for the peer's entry.
-     *
-     * @param buf      as for {@link #tsend}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsenddata(long buf, long len, long data, long destAddr, long tag, long opContext) {
-        return post(sendFlags | Flags.TAGGED | Flags.REMOTE_CQ_DATA, buf, len, destAddr, tag, data, opContext);
-    }
-
-    /**
-     * Posts a tagged send with flags of its own.
-     *
-     * @param buf      as for {@link #tsend}.
-     * @param len      bytes.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @param flags    any of {@link Flags#COMPLETION}, {@link Flags#REMOTE_CQ_DATA}, {@link Flags#MORE} (a hint),
-     *                 {@link Flags#FENCE}, {@link Flags#INJECT} (the payload, at most {@link #injectSize()}
-     *                 bytes, is copied before the return; there is an entry as for other sends) and the levels
-     *                 {@link Flags#INJECT_COMPLETE}, {@link Flags#TRANSMIT_COMPLETE},
-     *                 {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}.
-     * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for {@link Flags#COMMIT_COMPLETE}, which only
-     *     remote writes have, and for every other flag.
-     */
-    public int tsendmsg(long buf, long len, long data, long destAddr, long tag, long opContext, long flags) {
-        return (flags & ~sendCall) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.TAGGED, buf, len, destAddr, tag, data, opContext);
-    }
-
-    /**
-     * Posts a tagged send of several pieces with flags of its own.
-     *
-     * @param iov      as for {@link #sendv}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA} only.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @param opContext returned in the entry.
-     * @param flags    as for the call of one piece.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tsendmsg(IoVec iov, long data, long destAddr, long tag, long opContext, long flags) {
-        return (flags & ~sendCall) != 0 ? badFlags()
-            : post(flags | alwaysForSends | Flags.TAGGED, iov, destAddr, tag, data, opContext);
-    }
-
-    /**
-     * Posts a tagged send with flags of its own, whose arguments are named.
-     *
-     * @param request may be reused by the caller after the return.
-     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
-     */
-    public int tsendmsg(SendRequest request) {
-        return request == null ? -FabricErrno.EINVAL : request.postTagged(this);
-    }
-
-    /**
      * Posts a tagged send whose payload may be reused at once; there is no entry unless it fails.
      *
      * @param source   any buffer.
@@ -800,24 +492,7 @@ public final class Endpoint implements Fid {
      * @return 0 or a negative errno of this class.
      */
     public int tinject(DirectBuffer source, int offset, int len, long destAddr, long tag) {
-        return postInject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag, 0);
-    }
-
-    /**
-     * Posts a tagged send with data for the peer's entry, whose payload may be reused at once; there is no entry unless
-     * it fails.
-     *
-     * @param source   as for {@link #tinject}.
-     * @param offset   as for {@link #tinject}.
-     * @param len      as for {@link #tinject}.
-     * @param data     shown in the peer's entry, with {@link Flags#REMOTE_CQ_DATA}.
-     * @param destAddr destination.
-     * @param tag      the message's tag.
-     * @return 0 or a negative errno of this class.
-     */
-    public int tinjectdata(DirectBuffer source, int offset, int len, long data, long destAddr, long tag) {
-        return postInject(
-            Flags.TAGGED | Flags.INJECT | Flags.REMOTE_CQ_DATA, source, offset, len, destAddr, tag, data);
+        return inject(Flags.TAGGED | Flags.INJECT, source, offset, len, destAddr, tag, 0);
     }
 
     /**
@@ -836,6 +511,15 @@ public final class Endpoint implements Fid {
             return refused();
         }
         return claim == null ? -FabricErrno.EINVAL : claim.open(this, sends, lengthBytes);
+    }
+
+    /**
+     * Sends and receives with flags of their own, with remote data, of several pieces, and lent.
+     *
+     * @return the same object always.
+     */
+    public Messages messages() {
+        return messages;
     }
 
     /**
@@ -890,96 +574,6 @@ public final class Endpoint implements Fid {
     public int trecv(MemorySlice message, long tag, long ignore, long opContext) {
         return message == null ? -FabricErrno.EINVAL : trecv(
             message.address(), message.lengthBytes(), FabricAddress.ADDR_UNSPEC, tag, ignore, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message that is scattered over several pieces, in order.
-     *
-     * @param iov     as for {@link #recvv}.
-     * @param srcAddr as for {@link #recv}.
-     * @param tag     tag of the messages wanted.
-     * @param ignore  bits of the tag that do not count.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
-    public int trecvv(IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
-        return postRecv(taggedReceive, recvFlags | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message over several pieces with flags of its own.
-     *
-     * @param iov     as for {@link #recvv}.
-     * @param srcAddr as for {@link #recv}.
-     * @param tag     tag of the messages wanted.
-     * @param ignore  bits of the tag that do not count.
-     * @param opContext returned in the entry.
-     * @param flags   as for the call of one piece.
-     * @return 0 or a negative errno of this class.
-     */
-    public int trecvmsg(IoVec iov, long srcAddr, long tag, long ignore, long opContext, long flags) {
-        if ((flags & PeekFlags.ANY) != 0) {
-            return postPeek(flags, iov, srcAddr, tag, ignore, opContext, Flags.TAGGED);
-        }
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, iov, srcAddr, tag, ignore, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message with flags of its own, or peeks at unexpected messages
-     * ({@code docs/tagged-messages.md}).
-     *
-     * <p>Flags of a peek:
-     * <ul>
-     * <li>{@link Flags#PEEK}: an entry for the oldest unexpected message that a receive would take; the message stays.
-     *     The entry's length is that of the message. Where the queue's format has the buffer and the payload is here,
-     *     the bytes that fit are copied and the entry's buffer is {@code buf}, else it is 0;</li>
-     * <li>{@code PEEK | CLAIM}: reserves it besides, under the operation context;</li>
-     * <li>{@code PEEK | DISCARD}: drops it; {@code buf} and {@code len} are ignored;</li>
-     * <li>{@link Flags#CLAIM}: receives what was claimed under this context; source, tag and ignore are
-     *     ignored;</li>
-     * <li>{@code CLAIM | DISCARD}: drops it.</li>
-     * </ul>
-     *
-     * <p>All but {@code CLAIM} alone write an entry in any case. Error entries have {@link FabricErrno#ENOMSG}: no such
-     * message; {@link FabricErrno#EINVAL}: nothing is claimed under this context by a call of this family;
-     * {@link FabricErrno#EBUSY}: the context holds a claim already; {@link FabricErrno#ENOSPC}: as many messages are
-     * claimed as receives may be outstanding; {@link FabricErrno#EFAULT}: memory that is not registered, and a claim
-     * stays.
-     *
-     * @param buf     as for {@link #trecv}.
-     * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
-     * @param tag     tag of the messages wanted.
-     * @param ignore  bits of the tag that do not count.
-     * @param opContext returned in the entry.
-     * @param flags   any of {@link Flags#COMPLETION} and {@link Flags#MORE} (a hint), and perhaps those of one peek.
-     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for {@code DISCARD} alone, all three together, or
-     *     {@code CLAIM} with the context 0; {@code -FI_EBADFLAGS} for every other flag, also for {@link Flags#FENCE},
-     *     which is for sends, and {@link Flags#MULTI_RECV} without {@link Flags#TAGGED_MULTI_RECV}: with that
-     *     capability the buffer takes messages with such tags, as one of {@link #recvmsg} takes untagged ones.
-     */
-    public int trecvmsg(long buf, long len, long srcAddr, long tag, long ignore, long opContext, long flags) {
-        if ((flags & PeekFlags.ANY) != 0) {
-            return postPeek(flags, buf, len, srcAddr, tag, ignore, opContext, Flags.TAGGED);
-        }
-        if ((flags & Flags.MULTI_RECV) != 0 && (flags & ~taggedRecvCall) == 0) {
-            Submission receives = taggedReceive;
-            return receives == null || !isUsable() ? refused() : receives.receiveTaggedBuffer(
-                flags | alwaysForRecvs | Flags.TAGGED, buf, len, minMultiRecvBytes, srcAddr, tag, ignore, opContext);
-        }
-        return (flags & ~OperationFlags.RECV_CALL) != 0 ? badFlags()
-            : postRecv(taggedReceive, flags | alwaysForRecvs | Flags.TAGGED, buf, len, srcAddr, tag, ignore, opContext);
-    }
-
-    /**
-     * Posts a receive of a tagged message with flags of its own, whose arguments are named.
-     *
-     * @param request may be reused by the caller after the return.
-     * @return as the call with positional arguments; {@code -FI_EINVAL} for null.
-     */
-    public int trecvmsg(ReceiveRequest request) {
-        return request == null ? -FabricErrno.EINVAL : request.postTagged(this);
     }
 
     /**
@@ -1314,8 +908,6 @@ public final class Endpoint implements Fid {
         if (slab != null) {
             slab.submission(submission);
         }
-        peeksData = info.receives() && bindings.rxCq() != null
-            && bindings.rxCq().format().compareTo(CompletionFormat.DATA) >= 0;
         // the submission was made above: a thread that sees the state must see it
         UnsafeApi.storeFence();
         state = ENABLED;
@@ -1334,7 +926,6 @@ public final class Endpoint implements Fid {
         receive = endpoint.receive;
         taggedReceive = endpoint.taggedReceive;
         slab = endpoint.slab;
-        peeksData = endpoint.peeksData;
         if (endpoint.transmit == null) {
             // in this order: another thread that finds nowhere to send to finds out why
             isUnconnected = endpoint.isUnconnected;
@@ -1353,120 +944,21 @@ public final class Endpoint implements Fid {
     }
 
     private void applyOpFlags() {
-        alwaysForSends = OperationFlags.always(bindings.txSelective());
-        alwaysForRecvs = OperationFlags.always(bindings.rxSelective());
         sendFlags = opFlags.sendDefault(bindings.txSelective());
         recvFlags = opFlags.recvDefault(bindings.rxSelective());
         untaggedRecvFlags = opFlags.untaggedRecvDefault();
-        untaggedRecvCall = opFlags.untaggedRecvCall();
-        taggedRecvCall = opFlags.taggedRecvCall();
-        sendCall = opFlags.sendCall();
-        peekCall = opFlags.peekCall();
+        messages.onFlags(opFlags, bindings);
     }
 
-    /** As {@link #tsend}, with flags or data of its own. */
-    private int post(long flags, long buf, long len, long destAddr, long tag, long data, long opContext) {
-        Submission sends = transmit;
-        return sends != null && isUsable() ? sends.send(flags, buf, len, destAddr, tag, data, opContext) : refused();
-    }
-
-    private int post(long flags, IoVec iov, long destAddr, long tag, long data, long opContext) {
-        Submission sends = transmit;
-        return sends != null && isUsable() ? sends.send(flags, iov, destAddr, tag, data, opContext) : refused();
-    }
-
-    private int postInject(
+    int inject(
         long flags, DirectBuffer source, int offset, int len, long destAddr, long tag, long data) {
         Submission sends = transmit;
         return sends != null && isUsable() ? sends.inject(flags, source, offset, len, destAddr, tag, data, context)
             : refused();
     }
 
-    /** As {@link #recv} and {@link #trecv}, with flags of its own. */
-    private int postRecv(
-        Submission receives, long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext) {
-        if (receives == null || !isUsable()) {
-            return refused();
-        }
-        return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
-            : receives.receive(flags, buf, len, srcAddr, tag, ignore, opContext);
-    }
-
-    private int postRecv(
-        Submission receives, long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext) {
-        if (receives == null || !isUsable()) {
-            return refused();
-        }
-        return slab != null ? postTag(flags, srcAddr, tag, ignore, opContext)
-            : receives.receive(flags, iov, srcAddr, tag, ignore, opContext);
-    }
-
-    /** With driver-owned buffers a receive gives only a tag. */
-    private int postTag(long flags, long srcAddr, long tag, long ignore, long opContext) {
-        return (flags & Flags.TAGGED) == 0 ? -FabricErrno.EOPNOTSUPP
-            : receive.receive(flags, 0, 0, srcAddr, tag, ignore, opContext);
-    }
-
-    /** A receive with one of {@link PeekFlags#ANY}; a buffer that its flags ignore is not posted. */
-    private int postPeek(
-        long flags, long buf, long len, long srcAddr, long tag, long ignore, long opContext, long kind) {
-        if ((flags & ~peekCall) != 0) {
-            return badFlags();
-        }
-        if (slab != null) {
-            return postClaim(flags, null, buf, len, opContext, kind);
-        }
-        int refusal = PeekFlags.check(flags, opContext);
-        if (refusal != 0) {
-            return isUsable() ? refusal : refused();
-        }
-        boolean takesBuffer = (flags & Flags.DISCARD) == 0 && (peeksData || (flags & Flags.PEEK) == 0);
-        return postRecv(receives(kind), flags | alwaysForRecvs | kind, takesBuffer ? buf : 0, takesBuffer ? len : 0,
-            srcAddr, tag, ignore, opContext);
-    }
-
     private Submission receives(long kind) {
         return (kind & Flags.TAGGED) != 0 ? taggedReceive : receive;
-    }
-
-    /** As the call of one piece; a claim is received into the pieces, a peek copies nothing into several. */
-    private int postPeek(long flags, IoVec iov, long srcAddr, long tag, long ignore, long opContext, long kind) {
-        boolean takesBuffers = (flags & Flags.DISCARD) == 0;
-        if (takesBuffers && (iov == null || !iov.isValid())) {
-            return isUsable() ? -FabricErrno.EINVAL : refused();
-        }
-        boolean onePiece = takesBuffers && iov.count() <= 1;
-        if (onePiece || !takesBuffers || (flags & Flags.PEEK) != 0) {
-            return postPeek(flags, onePiece ? iov.firstAddress() : 0, onePiece ? iov.lengthBytes() : 0, srcAddr, tag,
-                ignore, opContext, kind);
-        }
-        if ((flags & ~peekCall) != 0) {
-            return badFlags();
-        }
-        if (slab != null) {
-            return postClaim(flags, iov, 0, 0, opContext, kind);
-        }
-        int refusal = PeekFlags.check(flags, opContext);
-        return refusal == 0 || !isUsable()
-            ? postRecv(receives(kind), flags | alwaysForRecvs | kind, iov, srcAddr, tag, ignore, opContext) : refusal;
-    }
-
-    /** Claims or discards what an entry has handed out; nothing else can be peeked at. */
-    private int postClaim(long flags, IoVec iov, long buf, long len, long opContext, long kind) {
-        if ((flags & Flags.PEEK) != 0) {
-            return badFlags();
-        }
-        if (!isUsable() || receive == null) {
-            return refused();
-        }
-        boolean takesBuffer = (flags & Flags.DISCARD) == 0;
-        return slab.claim(
-            flags | alwaysForRecvs | kind, iov, takesBuffer ? buf : 0, takesBuffer ? len : 0, opContext);
-    }
-
-    /** The answer to flags that a call does not take. */
-    int badFlags() {
-        return isUsable() ? -FabricErrno.EBADFLAGS : refused();
     }
 
     /** Enabled, and not put back to disabled by the one critical error there is: the end of the driver. */
@@ -1541,19 +1033,14 @@ public final class Endpoint implements Fid {
         return sendFlags;
     }
 
-    /** Flags that calls of sends may give. */
-    long sendCall() {
-        return sendCall;
+    /** Carried by receives without flags of their own. */
+    long recvFlags() {
+        return recvFlags;
     }
 
-    /** Carried by receives with flags of their own, besides these. */
-    long alwaysForRecvs() {
-        return alwaysForRecvs;
-    }
-
-    /** Flags that an untagged receive call of one piece may carry. */
-    long untaggedRecvCall() {
-        return untaggedRecvCall;
+    /** Carried by untagged receives without flags of their own, besides. */
+    long untaggedRecvFlags() {
+        return untaggedRecvFlags;
     }
 
     long minMultiRecvBytes() {
@@ -1573,11 +1060,6 @@ public final class Endpoint implements Fid {
     /** Where receives of a kind go; null while none is taken, {@link #refused()}. */
     Submission usableReceives(long kind) {
         return isUsable() ? receives(kind) : null;
-    }
-
-    /** Carried by sends with flags of their own, besides these. */
-    long alwaysForSends() {
-        return alwaysForSends;
     }
 
     /** The driver is gone: nothing more is posted to it; under the fabric's lock. */

@@ -21,8 +21,8 @@ final class EndpointTriggers {
     /** Posts a send; work is null for a triggered one. */
     int send(SendRequest request, long kind, TriggeredContext trigger, DeferredWork work) {
         long flags = flags(request.flags(), work);
-        if ((flags & ~endpoint.sendCall()) != 0) {
-            return endpoint.badFlags();
+        if ((flags & ~endpoint.messages().sendCall()) != 0) {
+            return endpoint.messages().badFlags();
         }
         Submission sends = endpoint.sends();
         if (sends == null) {
@@ -34,7 +34,7 @@ final class EndpointTriggers {
             if (!fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
-            posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
+            posted.flags = flags | kind | (work == null ? endpoint.messages().alwaysForSends() : 0);
             posted.tag = kind == Flags.TAGGED ? posted.tag : 0;
             return sends.post(posted);
         } finally {
@@ -47,9 +47,10 @@ final class EndpointTriggers {
         boolean isTagged = kind == Flags.TAGGED;
         long flags = flags(request.flags(), work);
         boolean isMulti = (flags & Flags.MULTI_RECV) != 0;
-        long callFlags = isTagged || !request.isOnePiece() ? OperationFlags.RECV_CALL : endpoint.untaggedRecvCall();
+        long callFlags = isTagged || !request.isOnePiece() ? OperationFlags.RECV_CALL
+            : endpoint.messages().untaggedRecvCall();
         if ((flags & PeekFlags.ANY) != 0 || (flags & ~callFlags) != 0) {
-            return endpoint.badFlags();
+            return endpoint.messages().badFlags();
         }
         Submission receives = endpoint.usableReceives(kind);
         if (receives == null) {
@@ -69,7 +70,7 @@ final class EndpointTriggers {
             if (!fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
-            posted.flags = flags | kind | (work == null ? endpoint.alwaysForRecvs() : 0);
+            posted.flags = flags | kind | (work == null ? endpoint.messages().alwaysForRecvs() : 0);
             if (isBuffered) {
                 posted.count = 0;
             }

@@ -10,7 +10,7 @@ import org.jfabric.layout.WorkRequestDescriptor;
  *
  * <pre>{@code
  * pieces.clear().add(header.address(), 16).add(body.address(), 4096);
- * endpoint.tsendv(pieces, peer, 7, 1);
+ * endpoint.messages().tsendv(pieces, peer, 7, 1);
  * }</pre>
  *
  * <p>Made once with room for some pieces and used again and again; the calls copy it, so it may be changed as soon as

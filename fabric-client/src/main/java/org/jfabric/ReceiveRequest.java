@@ -10,7 +10,7 @@ import org.jfabric.info.Flags;
  *
  * <pre>{@code
  * request.memory(region.address(), 64).tag(7).ignore(0).opContext(1);
- * int result = endpoint.trecvmsg(request);
+ * int result = endpoint.messages().trecvmsg(request);
  * }</pre>
  *
  * <p>The endpoint copies the arguments, so the object may be changed as soon as the call returns; the memory that it
@@ -138,8 +138,8 @@ public final class ReceiveRequest {
     /**
      * Flags of this receive, which replace the endpoint's defaults.
      *
-     * @param newFlags as {@link Endpoint#recvmsg(long, long, long, long, long)} or
-     *                 {@link Endpoint#trecvmsg(long, long, long, long, long, long, long)} takes them.
+     * @param newFlags as {@link Messages#recvmsg(long, long, long, long, long)} or
+     *                 {@link Messages#trecvmsg(long, long, long, long, long, long, long)} takes them.
      * @return this.
      */
     public ReceiveRequest flags(long newFlags) {
@@ -183,21 +183,18 @@ public final class ReceiveRequest {
         return work.count >= 0;
     }
 
-    int post(Endpoint endpoint) {
+    /** Posts it for messages of a kind, {@link Flags#MSG} or {@link Flags#TAGGED}. */
+    int post(Endpoint endpoint, long kind) {
+        Messages messages = endpoint.messages();
         if (isTriggered()) {
-            return endpoint.triggers() == null ? endpoint.badFlags()
-                : endpoint.triggers().receive(this, Flags.MSG, trigger, null);
+            return endpoint.triggers() == null ? messages.badFlags()
+                : endpoint.triggers().receive(this, kind, trigger, null);
         }
-        return iov != null ? endpoint.recvmsg(iov, srcAddr, opContext, flags)
-            : endpoint.recvmsg(buf, len, srcAddr, opContext, flags);
-    }
-
-    int postTagged(Endpoint endpoint) {
-        if (isTriggered()) {
-            return endpoint.triggers() == null ? endpoint.badFlags()
-                : endpoint.triggers().receive(this, Flags.TAGGED, trigger, null);
+        if (kind == Flags.MSG) {
+            return iov != null ? messages.recvmsg(iov, srcAddr, opContext, flags)
+                : messages.recvmsg(buf, len, srcAddr, opContext, flags);
         }
-        return iov != null ? endpoint.trecvmsg(iov, srcAddr, tag, ignore, opContext, flags)
-            : endpoint.trecvmsg(buf, len, srcAddr, tag, ignore, opContext, flags);
+        return iov != null ? messages.trecvmsg(iov, srcAddr, tag, ignore, opContext, flags)
+            : messages.trecvmsg(buf, len, srcAddr, tag, ignore, opContext, flags);
     }
 }

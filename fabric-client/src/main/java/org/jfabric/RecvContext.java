@@ -31,7 +31,7 @@ import org.jfabric.layout.LentPlaceDescriptor;
  * <li>the return of the {@link MessageHandler} that {@link CompletionQueue#pollMessages} shows a whole message to, if
  *     {@link #retain()} was not called; the buffer may lie in a ring of the sender's driver until then;</li>
  * <li>{@link #release()}, for whole messages;</li>
- * <li>an accepted {@link Endpoint#recvmsg} or {@link Endpoint#trecvmsg} with {@link Flags#CLAIM}, which receives the
+ * <li>an accepted {@link Messages#recvmsg} or {@link Messages#trecvmsg} with {@link Flags#CLAIM}, which receives the
  *     message into a buffer, or with {@link Flags#DISCARD}, which drops it. A message that is longer than
  *     {@link EndpointOption#BUFFERED_LIMIT}, known by {@link Flags#MORE} in its entry, is closed in no other way but
  *     with its endpoint. The claim closes the message even if it fails, because the buffer is not registered or the

@@ -261,7 +261,7 @@ public final class RemoteMemory {
             if (isTriggered && !endpoint.triggers().fill(posted, trigger, work) || !request.fill(posted)) {
                 return -FabricErrno.EINVAL;
             }
-            posted.flags = flags | kind | (work == null ? endpoint.alwaysForSends() : 0);
+            posted.flags = flags | kind | (work == null ? endpoint.messages().alwaysForSends() : 0);
             return accesses.post(posted);
         } finally {
             accesses.exit();

@@ -77,7 +77,7 @@ public final class SendClaim {
     }
 
     /**
-     * Posts what was encoded as {@link Endpoint#tsendmsg} would, with flags of its own: without
+     * Posts what was encoded as {@link Messages#tsendmsg} would, with flags of its own: without
      * {@link Flags#COMPLETION} a queue with {@link Flags#SELECTIVE_COMPLETION} gets no entry, as from an inject.
      *
      * @param lengthBytes as above.
@@ -85,7 +85,7 @@ public final class SendClaim {
      * @param destAddr    as above.
      * @param tag         as above.
      * @param opContext   as above.
-     * @param flags       as for {@link Endpoint#tsendmsg}.
+     * @param flags       as for {@link Messages#tsendmsg}.
      * @return as above; {@code -FI_EBADFLAGS} for flags that are not offered, which changes nothing.
      */
     public int commit(int lengthBytes, long data, long destAddr, long tag, long opContext, long flags) {
@@ -93,8 +93,8 @@ public final class SendClaim {
         if (owner == null) {
             return -FabricErrno.EINVAL;
         }
-        return (flags & ~owner.sendCall()) != 0 ? -FabricErrno.EBADFLAGS
-            : commit(owner, flags | owner.alwaysForSends(), lengthBytes, destAddr, tag, data, opContext);
+        return (flags & ~owner.messages().sendCall()) != 0 ? -FabricErrno.EBADFLAGS
+            : commit(owner, flags | owner.messages().alwaysForSends(), lengthBytes, destAddr, tag, data, opContext);
     }
 
     /** Gives the room back; nothing is sent. Does nothing if no claim is open. */

@@ -10,7 +10,7 @@ import org.jfabric.info.Flags;
  *
  * <pre>{@code
  * request.memory(region.address(), 64).destAddr(peer).tag(7).opContext(1).flags(Flags.COMPLETION);
- * int result = endpoint.tsendmsg(request);
+ * int result = endpoint.messages().tsendmsg(request);
  * }</pre>
  *
  * <p>The endpoint copies the arguments, so the object may be changed as soon as the call returns; the memory that it
@@ -143,7 +143,7 @@ public final class SendRequest {
     /**
      * Flags of this send, which replace the endpoint's defaults.
      *
-     * @param newFlags as {@link Endpoint#tsendmsg(long, long, long, long, long, long, long)} takes them.
+     * @param newFlags as {@link Messages#tsendmsg(long, long, long, long, long, long, long)} takes them.
      * @return this.
      */
     public SendRequest flags(long newFlags) {
@@ -182,21 +182,18 @@ public final class SendRequest {
         return work.count >= 0;
     }
 
-    int post(Endpoint endpoint) {
+    /** Posts it as a message of a kind, {@link Flags#MSG} or {@link Flags#TAGGED}. */
+    int post(Endpoint endpoint, long kind) {
+        Messages messages = endpoint.messages();
         if (isTriggered()) {
-            return endpoint.triggers() == null ? endpoint.badFlags()
-                : endpoint.triggers().send(this, Flags.MSG, trigger, null);
+            return endpoint.triggers() == null ? messages.badFlags()
+                : endpoint.triggers().send(this, kind, trigger, null);
         }
-        return iov != null ? endpoint.sendmsg(iov, data, destAddr, opContext, flags | dataFlag)
-            : endpoint.sendmsg(buf, len, data, destAddr, opContext, flags | dataFlag);
-    }
-
-    int postTagged(Endpoint endpoint) {
-        if (isTriggered()) {
-            return endpoint.triggers() == null ? endpoint.badFlags()
-                : endpoint.triggers().send(this, Flags.TAGGED, trigger, null);
+        if (kind == Flags.MSG) {
+            return iov != null ? messages.sendmsg(iov, data, destAddr, opContext, flags | dataFlag)
+                : messages.sendmsg(buf, len, data, destAddr, opContext, flags | dataFlag);
         }
-        return iov != null ? endpoint.tsendmsg(iov, data, destAddr, tag, opContext, flags | dataFlag)
-            : endpoint.tsendmsg(buf, len, data, destAddr, tag, opContext, flags | dataFlag);
+        return iov != null ? messages.tsendmsg(iov, data, destAddr, tag, opContext, flags | dataFlag)
+            : messages.tsendmsg(buf, len, data, destAddr, tag, opContext, flags | dataFlag);
     }
 }

@@ -7,7 +7,7 @@ package org.jfabric;
  * <pre>{@code
  * trigger.threshold(counter, 3);
  * request.memory(region.address(), 64).destAddr(peer).tag(7).opContext(1).trigger(trigger);
- * int result = endpoint.tsendmsg(request);
+ * int result = endpoint.messages().tsendmsg(request);
  * }</pre>
  *
  * <p>Given to a {@link SendRequest}, {@link ReceiveRequest}, {@link RemoteRequest} or {@link AtomicRequest}, whose

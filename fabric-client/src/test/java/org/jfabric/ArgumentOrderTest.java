@@ -61,7 +61,7 @@ class ArgumentOrderTest {
     void shouldKnowEveryArgumentOfCallsThatPostAMessage() {
         List<String> unknown = new ArrayList<>();
         for (Class<?> type : List.of(
-            Endpoint.class, RemoteMemory.class, SendClaim.class, FutureEndpoint.class)) {
+            Endpoint.class, Messages.class, RemoteMemory.class, SendClaim.class, FutureEndpoint.class)) {
             for (Method method : type.getDeclaredMethods()) {
                 if (Modifier.isPublic(method.getModifiers()) && isTransfer(method)
                     && !Arrays.stream(method.getParameters()).allMatch(p -> PLACES.containsKey(p.getName()))) {
@@ -91,7 +91,7 @@ class ArgumentOrderTest {
         "injectWrite, buf len dest_addr addr key",
         "injectWritedata, buf len data dest_addr addr key"})
     void shouldHaveTheOrderOfC(String name, String prototype) {
-        Method method = Stream.of(Endpoint.class, RemoteMemory.class)
+        Method method = Stream.of(Endpoint.class, Messages.class, RemoteMemory.class)
             .flatMap(type -> Arrays.stream(type.getDeclaredMethods()))
             .filter(each -> each.getName().equals(name) && Modifier.isPublic(each.getModifiers())
                 && each.getParameterTypes()[0] != MemorySlice.class)

@@ -10,7 +10,7 @@ import org.jfabric.info.FabricException;
  * waits here, those behind it too, and {@link CompletionDispatcher#dispatch(int)} posts them as soon as there is room.
  *
  * <pre>{@code
- * transfers.sends().submit(context -> endpoint.tsendv(pieces, peer, 7, context));
+ * transfers.sends().submit(context -> endpoint.messages().tsendv(pieces, peer, 7, context));
  * }</pre>
  *
  * <p>Take one lane for the sends and another one for the receives of an endpoint, as {@link FutureEndpoint} does: a

@@ -226,8 +226,9 @@ final class FiPingPongEndpoint implements AutoCloseable, CompletionHandler {
         int result;
         do {
             result = tagged
-                ? endpoint.tsendmsg(sendRegion.address(), LAST.length, 0, peer, FiPingPongPlan.TAG, SEND, flags)
-                : endpoint.sendmsg(sendRegion.address(), LAST.length, 0, peer, SEND, flags);
+                ? endpoint.messages().tsendmsg(
+                    sendRegion.address(), LAST.length, 0, peer, FiPingPongPlan.TAG, SEND, flags)
+                : endpoint.messages().sendmsg(sendRegion.address(), LAST.length, 0, peer, SEND, flags);
         } while (isToBeRepeated(result));
         sendsPosted++;
         receivesAwaited++;

@@ -152,7 +152,7 @@ final class DatagramTraffic implements Program {
         long destination = isOfGroup ? group.fiAddr() : addresses[to];
         ledger.onPosted(message);
         int result = injects ? endpoint.inject(bytes, offset, length, destination)
-            : endpoint.sendmsg(memory.address(offset), length, 0, destination, id, flags(fits)
+            : endpoint.messages().sendmsg(memory.address(offset), length, 0, destination, id, flags(fits)
                 | (isOfGroup ? Flags.MULTICAST : 0));
         if (result == -FabricErrno.EAGAIN) {
             ledger.onRefused(message);

@@ -200,7 +200,7 @@ final class RandomTraffic implements Program {
         Payload.fill(bytes, slot * SLOT_BYTES, length, id);
         boolean confirmed = random.nextInt(4) == 0;
         long flags = confirmed ? Flags.DELIVERY_COMPLETE : random.nextBoolean() ? Flags.TRANSMIT_COMPLETE : 0;
-        int result = endpoint.tsendmsg(memory.address((long) slot * SLOT_BYTES), length, 0,
+        int result = endpoint.messages().tsendmsg(memory.address((long) slot * SLOT_BYTES), length, 0,
             addresses[to], random.nextLong(), id, flags | Flags.COMPLETION);
         if (result == -FabricErrno.EAGAIN) {
             return 0;

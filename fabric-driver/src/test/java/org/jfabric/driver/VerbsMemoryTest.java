@@ -408,7 +408,7 @@ class VerbsMemoryTest {
         ok(endpoint.remoteMemory().read(
             strict.memory.address(), 64, 0, target.remoteAddress(), target.key(), 1));
         // ends when it is copied
-        ok(endpoint.sendmsg(strict.memory.address(), 8, 0, 0, 2, Flags.INJECT_COMPLETE | Flags.COMPLETION));
+        ok(endpoint.messages().sendmsg(strict.memory.address(), 8, 0, 0, 2, Flags.INJECT_COMPLETE | Flags.COMPLETION));
         for (int i = 0; i < 100; i++) {
             assertNull(strict.poll());
             b.poll();
@@ -426,7 +426,7 @@ class VerbsMemoryTest {
         nodes.add(c);
         MemoryRegion target = c.expose(VerbsMemoryNode.BOTH, LENGTH);
         Endpoint[] both = a.connect(c);
-        ok(both[1].recvmsg(c.memory.address(), 4096, 0, 81, Flags.MULTI_RECV | Flags.COMPLETION));
+        ok(both[1].messages().recvmsg(c.memory.address(), 4096, 0, 81, Flags.MULTI_RECV | Flags.COMPLETION));
         a.fill(0, 5000, 4);
         for (int i = 1; i <= 2; i++) {
             ok(both[0].remoteMemory().writedata(

@@ -102,7 +102,7 @@ class AwaitedAnswerTest {
                     FabricAddress.ADDR_UNSPEC, 1, 0, LONG_RECEIVED));
             }
             if (!isLongSent) {
-                isLongSent = isPosted(endpoint.tsendmsg(memory.address(), LONG_BYTES, 0, peer, 1, LONG_SENT,
+                isLongSent = isPosted(endpoint.messages().tsendmsg(memory.address(), LONG_BYTES, 0, peer, 1, LONG_SENT,
                     Flags.DELIVERY_COMPLETE | Flags.COMPLETION));
             }
             while (isLongSent && shortSends < SHORT_COUNT && isPosted(

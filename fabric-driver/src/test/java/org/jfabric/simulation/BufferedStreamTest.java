@@ -87,11 +87,13 @@ class BufferedStreamTest {
             simulation.run(Duration.ofMillis(100));
             assertTrue(!receiver.has(2), "a second message is stored beyond the budget");
             long first = receiver.shown;
-            assertEquals(0, receiver.endpoint.recvmsg(receiver.memory.address(), LONG, FabricAddress.ADDR_UNSPEC,
+            assertEquals(0, receiver.endpoint.messages().recvmsg(
+                receiver.memory.address(), LONG, FabricAddress.ADDR_UNSPEC,
                 first, Flags.CLAIM | Flags.DISCARD));
             assertTrue(simulation.runUntil(() -> receiver.has(2), LIMIT) && receiver.shown != first,
                 "the second message is not shown");
-            assertEquals(0, receiver.endpoint.recvmsg(receiver.memory.address(), LONG, FabricAddress.ADDR_UNSPEC,
+            assertEquals(0, receiver.endpoint.messages().recvmsg(
+                receiver.memory.address(), LONG, FabricAddress.ADDR_UNSPEC,
                 receiver.shown, Flags.CLAIM));
             receiver.lengths.clear();
             assertTrue(simulation.runUntil(() -> receiver.has(1) && sender.has(2), LIMIT), "the claim does not end");

@@ -136,7 +136,7 @@ class LentFaultTest {
         public int run() {
             int work = readEnds();
             if (posted < MESSAGES) {
-                int result = endpoint.sendLent(memory.address((long) posted * LENGTH), LENGTH, to, posted);
+                int result = endpoint.messages().sendLent(memory.address((long) posted * LENGTH), LENGTH, to, posted);
                 posted += result == 0 ? 1 : 0;
                 return work + 1;
             }
@@ -146,7 +146,7 @@ class LentFaultTest {
                 return work + 1;
             }
             if (ends.cardinality() == MESSAGES && !isLastLent) {
-                isLastLent = endpoint.sendLent(later.address(), LENGTH, to, LAST) == 0;
+                isLastLent = endpoint.messages().sendLent(later.address(), LENGTH, to, LAST) == 0;
                 return work + 1;
             }
             return work;

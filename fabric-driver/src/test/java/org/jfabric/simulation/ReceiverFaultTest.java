@@ -138,7 +138,8 @@ class ReceiverFaultTest {
                 bytes.putLong(begin + i, posted);
             }
             long flags = Flags.COMPLETION | (isAnnounced ? Flags.DELIVERY_COMPLETE : 0);
-            posted += endpoint.tsendmsg(memory.address(begin), length(posted), 0, to, posted, posted, flags) == 0
+            posted += endpoint.messages().tsendmsg(
+                memory.address(begin), length(posted), 0, to, posted, posted, flags) == 0
                 ? 1 : 0;
             return work + 1;
         }

@@ -79,7 +79,7 @@ class ReportSlotTest {
         public int run() {
             if (!isPosted) {
                 isPosted = true;
-                assertEquals(0, target.recvmsg(
+                assertEquals(0, target.messages().recvmsg(
                     buffer.address(0), 4096, FabricAddress.ADDR_UNSPEC, 1, Flags.MULTI_RECV | Flags.COMPLETION));
             }
             return Math.max(0, queue.poll(this::onEntry, 16));
@@ -119,7 +119,7 @@ class ReportSlotTest {
             int work = Math.max(0, queue.poll(entry -> { }, 16));
             if (sent == 0 || sent == 1 && messages == 1) {
                 long flags = Flags.COMPLETION | Flags.DELIVERY_COMPLETE;
-                sent += endpoint.sendmsg(memory.address(0), LENGTH, 0, to, sent, flags) == 0 ? 1 : 0;
+                sent += endpoint.messages().sendmsg(memory.address(0), LENGTH, 0, to, sent, flags) == 0 ? 1 : 0;
                 work++;
             }
             while (sent == 2 && written < WRITES && endpoint.remoteMemory().writemsg(

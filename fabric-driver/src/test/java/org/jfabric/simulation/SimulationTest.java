@@ -231,7 +231,7 @@ class SimulationTest {
                 peer = messenger.peer(known).number();
             }
             if (!isSent) {
-                isSent = messenger.endpoint().tsendmsg(
+                isSent = messenger.endpoint().messages().tsendmsg(
                     messenger.memory().address(), 64, 0, peer, 0, 1, Flags.DELIVERY_COMPLETE) == 0;
             }
             int count = messenger.queue().poll(entry -> acknowledged++, 1);

@@ -63,7 +63,7 @@ final class ZeroCopyExamples {
 
     int sendHeaderAndBody(long header, int headerLength, long body, int bodyLength, long opContext) {
         iov.clear().add(header, headerLength).add(body, bodyLength);
-        return sample.endpoint().tsendv(iov, peer, TAG, opContext);
+        return sample.endpoint().messages().tsendv(iov, peer, TAG, opContext);
     }
     // end
 
@@ -71,7 +71,7 @@ final class ZeroCopyExamples {
     int publish(long image, int length, long[] readers, long slice) {
         for (long reader : readers) {
             // the same bytes for each of them; each one's entry has the slice as its context
-            int result = sample.endpoint().tsendLent(image, length, reader, TAG, slice);
+            int result = sample.endpoint().messages().tsendLent(image, length, reader, TAG, slice);
             if (result != 0) {
                 return result;
             }

@@ -72,10 +72,10 @@ final class ZeroCopyReceiveExamples {
             onOrder(message.buffer());
         } else if (message.buffer().getInt(0) == REPORT) {
             message.context(REPORT_CONTEXT);
-            require(endpoint.recvmsg(
+            require(endpoint.messages().recvmsg(
                 memory.address(), MEMORY, FabricAddress.ADDR_UNSPEC, message.id(), Flags.CLAIM));
         } else {
-            require(endpoint.recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(), Flags.DISCARD));
+            require(endpoint.messages().recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(), Flags.DISCARD));
         }
     }
 
@@ -100,7 +100,7 @@ final class ZeroCopyReceiveExamples {
             // until this method returns
             onOrder(message.buffer());
         } else {
-            require(endpoint.recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(), Flags.DISCARD));
+            require(endpoint.messages().recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(), Flags.DISCARD));
         }
     }
     // end

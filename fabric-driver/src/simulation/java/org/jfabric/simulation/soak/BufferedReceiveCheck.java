@@ -190,8 +190,8 @@ final class BufferedReceiveCheck {
     }
 
     private int call(boolean tagged, long buf, int length, long id, long flags) {
-        return tagged ? at.endpoint.trecvmsg(buf, length, FabricAddress.ADDR_UNSPEC, 0, 0, id, flags)
-            : at.endpoint.recvmsg(buf, length, FabricAddress.ADDR_UNSPEC, id, flags);
+        return tagged ? at.endpoint.messages().trecvmsg(buf, length, FabricAddress.ADDR_UNSPEC, 0, 0, id, flags)
+            : at.endpoint.messages().recvmsg(buf, length, FabricAddress.ADDR_UNSPEC, id, flags);
     }
 
     /** Checks the entry of a claim or discard; false if it is of neither. */

@@ -126,21 +126,22 @@ final class SoakEndpoint {
         long buf = memory.at(offset);
         return switch (message.call) {
             case "tsend" -> endpoint.tsend(buf, length, destination, message.tag, context);
-            case "tsenddata" -> endpoint.tsenddata(buf, length, message.id, destination, message.tag, context);
-            case "tsendmsg" -> endpoint.tsendmsg(
+            case "tsenddata" -> endpoint.messages().tsenddata(
+                buf, length, message.id, destination, message.tag, context);
+            case "tsendmsg" -> endpoint.messages().tsendmsg(
                 buf, length, message.id, destination, message.tag, context, message.flags);
             case "send" -> endpoint.send(buf, length, destination, context);
-            case "senddata" -> endpoint.senddata(buf, length, message.id, destination, context);
-            case "sendmsg" -> endpoint.sendmsg(buf, length, message.id, destination, context, message.flags);
+            case "senddata" -> endpoint.messages().senddata(buf, length, message.id, destination, context);
+            case "sendmsg" -> endpoint.messages().sendmsg(buf, length, message.id, destination, context, message.flags);
             case "tinject" -> endpoint.tinject(
                 memory.region().buffer(), offset, length, destination, message.tag);
             case "inject" -> endpoint.inject(memory.region().buffer(), offset, length, destination);
             case "tclaim" -> claimAndCommit(message, offset, destination);
-            case "tsendv" -> endpoint.tsendv(pieces(message, offset), destination, message.tag, context);
-            case "tsendmsg(iov)" -> endpoint.tsendmsg(
+            case "tsendv" -> endpoint.messages().tsendv(pieces(message, offset), destination, message.tag, context);
+            case "tsendmsg(iov)" -> endpoint.messages().tsendmsg(
                 pieces(message, offset), message.id, destination, message.tag, context, message.flags);
-            case "sendv" -> endpoint.sendv(pieces(message, offset), destination, context);
-            case "sendmsg(iov)" -> endpoint.sendmsg(
+            case "sendv" -> endpoint.messages().sendv(pieces(message, offset), destination, context);
+            case "sendmsg(iov)" -> endpoint.messages().sendmsg(
                 pieces(message, offset), message.id, destination, context, message.flags);
             default -> throw new AssertionError(message.call);
         };
@@ -188,22 +189,23 @@ final class SoakEndpoint {
         return switch (receive.call) {
             case "trecv" -> endpoint.trecv(
                 buf, receive.length, source, receive.tag, receive.ignore, receive.context);
-            case "trecvmsg" -> endpoint.trecvmsg(buf, receive.length, source, receive.tag, receive.ignore,
+            case "trecvmsg" -> endpoint.messages().trecvmsg(buf, receive.length, source, receive.tag, receive.ignore,
                 receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
-            case "trecvv" -> endpoint.trecvv(
+            case "trecvv" -> endpoint.messages().trecvv(
                 pieces(receive, buf), source, receive.tag, receive.ignore, receive.context);
-            case "trecvmsg(iov)" -> endpoint.trecvmsg(pieces(receive, buf), source, receive.tag, receive.ignore,
+            case "trecvmsg(iov)" -> endpoint.messages().trecvmsg(
+                pieces(receive, buf), source, receive.tag, receive.ignore,
                 receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
-            case "recvv" -> endpoint.recvv(pieces(receive, buf), source, receive.context);
-            case "recvmsg(iov)" -> endpoint.recvmsg(
+            case "recvv" -> endpoint.messages().recvv(pieces(receive, buf), source, receive.context);
+            case "recvmsg(iov)" -> endpoint.messages().recvmsg(
                 pieces(receive, buf), source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
-            case "tpeek" -> endpoint.trecvmsg(
+            case "tpeek" -> endpoint.messages().trecvmsg(
                 buf, receive.length, source, receive.tag, receive.ignore, receive.context, receive.peekFlags);
-            case "peek" -> endpoint.recvmsg(buf, receive.length, source, receive.context, receive.peekFlags);
-            case "recvmsg(multi)" -> endpoint.recvmsg(buf, receive.length, source, receive.context,
+            case "peek" -> endpoint.messages().recvmsg(buf, receive.length, source, receive.context, receive.peekFlags);
+            case "recvmsg(multi)" -> endpoint.messages().recvmsg(buf, receive.length, source, receive.context,
                 Flags.MULTI_RECV | (receive.wantsEntry ? Flags.COMPLETION : 0));
             case "recv" -> endpoint.recv(buf, receive.length, source, receive.context);
-            case "recvmsg" -> endpoint.recvmsg(
+            case "recvmsg" -> endpoint.messages().recvmsg(
                 buf, receive.length, source, receive.context, receive.wantsEntry ? Flags.COMPLETION : 0);
             default -> throw new AssertionError(receive.call);
         };

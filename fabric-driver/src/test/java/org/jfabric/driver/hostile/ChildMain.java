@@ -195,12 +195,12 @@ final class ChildMain {
         SendRequest send = new SendRequest().memory(node.memory.address(), 64).destAddr(dest).tag(1).opContext(1);
         ReceiveRequest receive = new ReceiveRequest().memory(node.memory.address(4096), 64).tag(1).opContext(2);
         for (int i = 0; i < 50; i++) {
-            node.endpoint.tsendmsg(send.trigger(trigger.threshold(never, 1)));
-            node.endpoint.trecvmsg(receive.trigger(trigger.threshold(never, 1)));
+            node.endpoint.messages().tsendmsg(send.trigger(trigger.threshold(never, 1)));
+            node.endpoint.messages().trecvmsg(receive.trigger(trigger.threshold(never, 1)));
             node.domain.queueWork(work.trigger(never, 1).counterAdd(often, 1));
         }
         for (long i = 1;; i++) {
-            node.endpoint.tsendmsg(send.trigger(trigger.threshold(often, i + random.nextInt(4))));
+            node.endpoint.messages().tsendmsg(send.trigger(trigger.threshold(often, i + random.nextInt(4))));
             node.domain.queueWork(work.trigger(often, i + random.nextInt(4)).counterAdd(often, 1));
             while (node.poll() != null) {
                 Thread.onSpinWait();

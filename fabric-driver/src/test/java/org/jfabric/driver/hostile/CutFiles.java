@@ -242,13 +242,13 @@ abstract class CutFiles {
             long toPeer = client.insert(queues, peer.endpoint.name());
             client.send(queues, KIND, region.address(0), length, toPeer, 5, 3);
             Deadline.awaitParked("the claim", () -> {
-                assertEquals(0, peer.endpoint.trecvmsg(0, 0, -1L, 5, 0, length, Flags.PEEK | Flags.CLAIM));
+                assertEquals(0, peer.endpoint.messages().trecvmsg(0, 0, -1L, 5, 0, length, Flags.PEEK | Flags.CLAIM));
                 FabricNode.Entry entry = Deadline.awaitValue("the look's end", peer::poll);
                 assertTrue(entry.err() == 0 || entry.err() == FabricErrno.ENOMSG, entry.toString());
                 return entry.err() == 0;
             });
             cut(rig.directory(), nameOf(region.file()), 0);
-            assertEquals(0, peer.endpoint.trecvmsg(
+            assertEquals(0, peer.endpoint.messages().trecvmsg(
                 peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
             FabricNode.Entry entry = Deadline.awaitValue("the claim's end", peer::poll);
             assertEquals(length, entry.context(), entry.toString());
@@ -259,7 +259,7 @@ abstract class CutFiles {
                 rig.assertLogged("was ended", nameOf(region.file()), "was cut");
             }
             // the claim is gone, its context free
-            assertEquals(0, peer.endpoint.trecvmsg(
+            assertEquals(0, peer.endpoint.messages().trecvmsg(
                 peer.memory.address(0), LENGTH, -1L, 0, 0, length, Flags.CLAIM));
             assertEquals(FabricErrno.EINVAL, Deadline.awaitValue("the answer", peer::poll).err());
             rig.bystanders().assertUnharmed();

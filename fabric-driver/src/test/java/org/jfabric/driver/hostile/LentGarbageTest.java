@@ -67,7 +67,7 @@ class LentGarbageTest {
         try (FabricPair pair = FabricPair.withOwnDaemons(Setup.SHM_DAEMON, hints(), 512)) {
             pair.b.fill(0, LENGTH, 3);
             for (int i = 0; i < 3; i++) {
-                assertEquals(0, pair.b.endpoint.sendLent(pair.b.memory.address(0), LENGTH, pair.toA, i));
+                assertEquals(0, pair.b.endpoint.messages().sendLent(pair.b.memory.address(0), LENGTH, pair.toA, i));
             }
             RecvContext kept = awaitMessage(pair.a);
             RecvContext claimed = awaitMessage(pair.a);
@@ -80,13 +80,13 @@ class LentGarbageTest {
             assertShows(kept, 3);
             assertEquals(0, kept.release());
             claimed.context(8);
-            assertEquals(0, pair.a.endpoint.recvmsg(
+            assertEquals(0, pair.a.endpoint.messages().recvmsg(
                 pair.a.memory.address(0), LENGTH, ANY, claimed.id(), Flags.CLAIM));
             FabricNode.Entry entry = pair.a.await();
             assertNotEquals(0, entry.err(), entry::toString);
             assertEquals(8, entry.context());
             dropped.context(9);
-            assertEquals(0, pair.a.endpoint.recvmsg(0, 0, ANY, dropped.id(), Flags.DISCARD));
+            assertEquals(0, pair.a.endpoint.messages().recvmsg(0, 0, ANY, dropped.id(), Flags.DISCARD));
             assertEquals(LENGTH, pair.a.await(9).len());
         }
     }
@@ -96,7 +96,7 @@ class LentGarbageTest {
     void shouldThrowAtTheReaderWhenTheSenderCutsItsMemory(Setup setup) throws IOException {
         try (FabricPair pair = FabricPair.withOwnDaemons(setup, hints(), 512)) {
             MemoryRegion region = pair.a.domain.allocate(1 << 20);
-            assertEquals(0, pair.a.endpoint.sendLent(region.address(0), 1 << 20, pair.toB, 1));
+            assertEquals(0, pair.a.endpoint.messages().sendLent(region.address(0), 1 << 20, pair.toB, 1));
             RecvContext message = awaitMessage(pair.b);
             Path file = newestRegion(pair.directoryOf(pair.a));
             CutFiles.cut(file.getParent(), file.getFileName().toString(), MemoryRegionDescriptor.DATA_OFFSET);
@@ -109,7 +109,7 @@ class LentGarbageTest {
             pair.a.await(1);
             // other memory is not concerned
             pair.a.fill(0, LENGTH, 5);
-            assertEquals(0, pair.a.endpoint.sendLent(pair.a.memory.address(0), LENGTH, pair.toB, 2));
+            assertEquals(0, pair.a.endpoint.messages().sendLent(pair.a.memory.address(0), LENGTH, pair.toB, 2));
             RecvContext next = awaitMessage(pair.b);
             assertShows(next, 5);
             assertEquals(0, next.release());

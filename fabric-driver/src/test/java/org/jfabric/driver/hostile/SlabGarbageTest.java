@@ -323,7 +323,7 @@ class SlabGarbageTest {
                 FabricNode.Entry entry = peer.await();
                 CutFiles.cut(DRIVER.directory(), CutFiles.nameOf(region.file()), 0);
                 peer.cq.recvContext(entry.context()).context(5);
-                assertEquals(0, peer.endpoint.recvmsg(
+                assertEquals(0, peer.endpoint.messages().recvmsg(
                     peer.memory.address(), length, -1L, entry.context(), Flags.CLAIM));
                 FabricNode.Entry lost = peer.await();
                 assertEquals(5, lost.context(), lost::toString);

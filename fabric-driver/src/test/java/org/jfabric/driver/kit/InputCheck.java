@@ -49,8 +49,8 @@ public final class InputCheck {
         String what = offset + " + " + length;
         assertEquals(EINVAL, endpoint.inject(source, offset, length, to), what);
         assertEquals(EINVAL, endpoint.tinject(source, offset, length, to, 5), what);
-        assertEquals(EINVAL, endpoint.injectdata(source, offset, length, 7, to), what);
-        assertEquals(EINVAL, endpoint.tinjectdata(source, offset, length, 7, to, 5), what);
+        assertEquals(EINVAL, endpoint.messages().injectdata(source, offset, length, 7, to), what);
+        assertEquals(EINVAL, endpoint.messages().tinjectdata(source, offset, length, 7, to, 5), what);
         assertUnchanged(what);
     }
 

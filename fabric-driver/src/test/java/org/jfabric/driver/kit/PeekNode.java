@@ -61,8 +61,8 @@ public final class PeekNode implements AutoCloseable {
         sender.fill(0, length, seed);
         Endpoint from = sender.endpoint;
         long buf = sender.memory.address(0);
-        assertEquals(0, tagged ? from.tsenddata(buf, length, seed, address, tag, SENT)
-            : from.senddata(buf, length, seed, address, SENT));
+        assertEquals(0, tagged ? from.messages().tsenddata(buf, length, seed, address, tag, SENT)
+            : from.messages().senddata(buf, length, seed, address, SENT));
     }
 
     /** Sends a tagged message that fits the eager limit, and waits until its buffer is free. */
@@ -72,7 +72,7 @@ public final class PeekNode implements AutoCloseable {
     }
 
     public int peek(long buf, long len, long tag, long context, long flags) {
-        return endpoint.trecvmsg(buf, len, ANY, tag, 0, context, flags | Flags.PEEK);
+        return endpoint.messages().trecvmsg(buf, len, ANY, tag, 0, context, flags | Flags.PEEK);
     }
 
     /** Peeks until the message has come, with the flags and without a buffer. */
@@ -84,7 +84,7 @@ public final class PeekNode implements AutoCloseable {
         long deadline = System.nanoTime() + DEADLINE_NS;
         while (true) {
             int result = tagged ? peek(buf, len, tag, context, flags)
-                : endpoint.recvmsg(buf, len, ANY, context, flags | Flags.PEEK);
+                : endpoint.messages().recvmsg(buf, len, ANY, context, flags | Flags.PEEK);
             assertEquals(0, result);
             Entry entry = await();
             assertEquals(context, entry.context);

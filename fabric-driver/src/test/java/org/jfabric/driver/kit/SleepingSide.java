@@ -115,7 +115,7 @@ public final class SleepingSide implements AutoCloseable {
     }
 
     public void post(long context) {
-        require(0, endpoint.recvmsg(memory.address(), 64, -1L, context, Flags.COMPLETION));
+        require(0, endpoint.messages().recvmsg(memory.address(), 64, -1L, context, Flags.COMPLETION));
     }
 
     /** Sends a number; reads until there is room. */

@@ -137,12 +137,13 @@ final class ContextSenderMain {
         long to = targets[message.to];
         if (message.inject) {
             return message.tagged
-                ? endpoint.tinjectdata(memory.buffer(), (int) offset, message.length, message.id, to, message.tag)
-                : endpoint.injectdata(memory.buffer(), (int) offset, message.length, message.id, to);
+                ? endpoint.messages().tinjectdata(
+                    memory.buffer(), (int) offset, message.length, message.id, to, message.tag)
+                : endpoint.messages().injectdata(memory.buffer(), (int) offset, message.length, message.id, to);
         }
         long buf = memory.address(offset);
-        return message.tagged ? endpoint.tsenddata(buf, message.length, message.id, to, message.tag, place)
-            : endpoint.senddata(buf, message.length, message.id, to, place);
+        return message.tagged ? endpoint.messages().tsenddata(buf, message.length, message.id, to, message.tag, place)
+            : endpoint.messages().senddata(buf, message.length, message.id, to, place);
     }
 
     private int freePlace() {

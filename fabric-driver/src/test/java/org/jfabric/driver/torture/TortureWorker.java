@@ -367,7 +367,8 @@ final class TortureWorker {
         int length = Payload.length(random, cell.longest());
         Payload.write(memory, offset, to.conversation, number, length);
         int result = cell.isReliable()
-            ? node.endpoint.tsendmsg(region.address(offset), length, 0, to.dest, number & TAGS, SEND_CONTEXT + slot,
+            ? node.endpoint.messages().tsendmsg(
+                region.address(offset), length, 0, to.dest, number & TAGS, SEND_CONTEXT + slot,
                 cell.level() | Flags.COMPLETION)
             : node.endpoint.send(region.address(offset), length, to.dest, SEND_CONTEXT + slot);
         if (result == 0) {

@@ -97,7 +97,7 @@ final class LentPort implements Port, CompletionHandler {
         if (comparing) {
             PingPongContents.fill(region.segment().asSlice(offset), settings.sizeBytes(), sent);
         }
-        int result = endpoint.sendLent(region.address(offset), settings.sizeBytes(), peer, sent);
+        int result = endpoint.messages().sendLent(region.address(offset), settings.sizeBytes(), peer, sent);
         if (result == 0) {
             sent++;
             return true;

@@ -134,7 +134,7 @@ final class PostedSide implements Side {
             check(endpoint.trecv(receiveAddress, sizeBytes, FabricAddress.ADDR_UNSPEC, NO_TAG, 0, CANCELLED));
             check(endpoint.cancel(CANCELLED));
             awaitError(FabricErrno.ECANCELED);
-            check(endpoint.trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, NO_TAG, 0, PEEK, Flags.PEEK));
+            check(endpoint.messages().trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, NO_TAG, 0, PEEK, Flags.PEEK));
             awaitError(FabricErrno.ENOMSG);
         }
 

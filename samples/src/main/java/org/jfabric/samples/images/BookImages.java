@@ -129,7 +129,8 @@ public final class BookImages {
             make(image, slice);
             for (long reader : readers) {
                 // the entry brings the slice back
-                int result = endpoint.sendLent(region.address(slice * SLICE_BYTES), IMAGE_BYTES, reader, slice);
+                int result = endpoint.messages().sendLent(
+                    region.address(slice * SLICE_BYTES), IMAGE_BYTES, reader, slice);
                 if (result != 0) {
                     throw new IllegalStateException("a send was refused with " + FabricErrno.name(-result));
                 }

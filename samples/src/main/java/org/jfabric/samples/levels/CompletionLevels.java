@@ -46,7 +46,7 @@ public final class CompletionLevels {
     }
 
     private static void send(Messenger own, long to, long number, long flags) {
-        own.endpoint().tsendmsg(own.memory().address(0), LENGTH, 0, to, number, number, flags);
+        own.endpoint().messages().tsendmsg(own.memory().address(0), LENGTH, 0, to, number, number, flags);
     }
 
     private static void receive(Messenger own, long number) {

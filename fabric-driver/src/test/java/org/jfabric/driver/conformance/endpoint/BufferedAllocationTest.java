@@ -159,9 +159,9 @@ class BufferedAllocationTest implements CompletionHandler, MessageHandler {
         }
         long flags = context.messageLength() == STORED ? Flags.CLAIM : Flags.DISCARD;
         require((context.flags() & Flags.TAGGED) == 0
-            ? reader.endpoint.recvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
+            ? reader.endpoint.messages().recvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
                 FabricAddress.ADDR_UNSPEC, context.id(), flags)
-            : reader.endpoint.trecvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
+            : reader.endpoint.messages().trecvmsg(reader.memory.address(FabricNode.MEMORY / 2), ANNOUNCED,
                 FabricAddress.ADDR_UNSPEC, 0, 0, context.id(), flags));
     }
 

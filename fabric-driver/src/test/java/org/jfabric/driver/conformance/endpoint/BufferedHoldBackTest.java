@@ -173,8 +173,8 @@ class BufferedHoldBackTest {
                         context.context(7);
                         long flags = Flags.CLAIM;
                         long at = pair.b.memory.address(RECEIVE);
-                        assertEquals(0, tagged ? endpoint.trecvmsg(at, 1000, ANY, 0, 0, context.id(), flags)
-                            : endpoint.recvmsg(at, 1000, ANY, context.id(), flags));
+                        assertEquals(0, tagged ? endpoint.messages().trecvmsg(at, 1000, ANY, 0, 0, context.id(), flags)
+                            : endpoint.messages().recvmsg(at, 1000, ANY, context.id(), flags));
                         // entries of messages that went on meanwhile may stand in front of it
                         awaitClaimed(pair, 7);
                         pair.b.assertFilled(RECEIVE, 1000, i);
@@ -237,7 +237,8 @@ class BufferedHoldBackTest {
                     assertEquals(-FabricErrno.EINVAL, context.release());
                 }
                 assertEquals(null, pair.b.cq.recvContext(unread.context()));
-                assertEquals(-FabricErrno.EOPBADSTATE, endpoint.recvmsg(0, 0, ANY, unread.context(), Flags.DISCARD));
+                assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().recvmsg(
+                    0, 0, ANY, unread.context(), Flags.DISCARD));
                 // the sender of what was never taken learns it
                 FabricNode.Entry lost = pair.a.await();
                 assertEquals(2, lost.context());
@@ -263,7 +264,7 @@ class BufferedHoldBackTest {
                 assertFalse(context.isWhole());
                 if (!discards) {
                     context.context(4);
-                    assertEquals(0, pair.b.endpoint.recvmsg(
+                    assertEquals(0, pair.b.endpoint.messages().recvmsg(
                         pair.b.memory.address(RECEIVE), 1 << 20, ANY, context.id(), Flags.CLAIM));
                     assertEquals(1 << 20, pair.b.await(4).len());
                     pair.a.await(1);
@@ -274,7 +275,7 @@ class BufferedHoldBackTest {
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 8, pair.toB, 6));
                 retained(pair);
                 context.context(5);
-                assertEquals(0, pair.b.endpoint.recvmsg(
+                assertEquals(0, pair.b.endpoint.messages().recvmsg(
                     pair.b.memory.address(RECEIVE), 1 << 20, ANY, context.id(), Flags.CLAIM));
                 FabricNode.Entry lost = pair.b.await();
                 assertEquals(5, lost.context(), lost::toString);

@@ -121,11 +121,11 @@ class BufferedReceiveTest {
                     assertEquals(0, buffer.capacity());
                     assertNull(pair.b.cq.recvContext(entry.context()));
                     assertEquals(-FabricErrno.EINVAL, context.release());
-                    assertEquals(-FabricErrno.EINVAL, pair.b.endpoint.recvmsg(
+                    assertEquals(-FabricErrno.EINVAL, pair.b.endpoint.messages().recvmsg(
                         pair.b.memory.address(0), 8, ANY, entry.context(), Flags.CLAIM));
                 }
             }
-            assertEquals(0, pair.a.endpoint.senddata(pair.a.memory.address(0), 8, 0xDA7A, pair.toB, 4));
+            assertEquals(0, pair.a.endpoint.messages().senddata(pair.a.memory.address(0), 8, 0xDA7A, pair.toB, 4));
             FabricNode.Entry withData = pair.b.await();
             assertEquals(UNTAGGED | Flags.REMOTE_CQ_DATA, withData.flags());
             assertEquals(0xDA7A, withData.data());
@@ -155,8 +155,9 @@ class BufferedReceiveTest {
                     context.context(77);
                     long flags = Flags.CLAIM | Flags.COMPLETION;
                     long to = pair.b.memory.address(RECEIVE);
-                    assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(to, length, ANY, 0, 0, entry.context(), flags)
-                        : pair.b.endpoint.recvmsg(to, length, ANY, entry.context(), flags));
+                    assertEquals(0, tagged ? pair.b.endpoint.messages().trecvmsg(
+                        to, length, ANY, 0, 0, entry.context(), flags)
+                        : pair.b.endpoint.messages().recvmsg(to, length, ANY, entry.context(), flags));
                     assertFalse(context.isOpen());
                     assertEquals(0, context.buffer().capacity());
                     FabricNode.Entry claimed = pair.b.await(77);
@@ -186,8 +187,8 @@ class BufferedReceiveTest {
                 context.context(8).retain();
                 pair.b.assertQuiet(5);
                 assertShows(context.buffer(), 100, 6);
-                assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(iov, ANY, 0, 0, context.id(), Flags.CLAIM)
-                    : pair.b.endpoint.recvmsg(iov, ANY, context.id(), Flags.CLAIM));
+                assertEquals(0, tagged ? pair.b.endpoint.messages().trecvmsg(iov, ANY, 0, 0, context.id(), Flags.CLAIM)
+                    : pair.b.endpoint.messages().recvmsg(iov, ANY, context.id(), Flags.CLAIM));
                 FabricNode.Entry claimed = pair.b.await(8);
                 assertEquals((tagged ? TAGGED : UNTAGGED) | Flags.CLAIM, claimed.flags());
                 pair.b.assertFilled(RECEIVE, 30, 6);
@@ -201,7 +202,7 @@ class BufferedReceiveTest {
             send(pair, false, 100, 6);
             RecvContext context = context(pair, pair.b.await());
             context.context(9);
-            assertEquals(0, pair.b.endpoint.recvmsg(
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(
                 pair.b.memory.address(RECEIVE), 60, ANY, context.id(), Flags.CLAIM));
             FabricNode.Entry cut = pair.b.await();
             assertEquals(FabricErrno.ETRUNC, cut.err());
@@ -224,14 +225,15 @@ class BufferedReceiveTest {
                         RecvContext context = context(pair, entry);
                         context.context(10);
                         long flags = Flags.DISCARD | claim;
-                        assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(0, 0, ANY, 0, 0, entry.context(), flags)
-                            : pair.b.endpoint.recvmsg(0, 0, ANY, entry.context(), flags));
+                        assertEquals(0, tagged ? pair.b.endpoint.messages().trecvmsg(
+                            0, 0, ANY, 0, 0, entry.context(), flags)
+                            : pair.b.endpoint.messages().recvmsg(0, 0, ANY, entry.context(), flags));
                         assertFalse(context.isOpen());
                         FabricNode.Entry dropped = pair.b.await(10);
                         assertEquals(tagged ? TAGGED : UNTAGGED, dropped.flags(), dropped::toString);
                         assertEquals(length, dropped.len());
                         assertEquals(0, dropped.buf());
-                        assertEquals(-FabricErrno.EINVAL, pair.b.endpoint.recvmsg(
+                        assertEquals(-FabricErrno.EINVAL, pair.b.endpoint.messages().recvmsg(
                             pair.b.memory.address(0), 8, ANY, entry.context(), flags));
                         // nothing is left of it at its sender
                         pair.a.await(7);
@@ -293,21 +295,22 @@ class BufferedReceiveTest {
                 long to = pair.b.memory.address(FabricNode.MEMORY - 8);
                 IoVec iov = new IoVec().add(pair.b.memory.address(0), 8).add(to, 9);
                 long claim = Flags.CLAIM;
-                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.recvmsg(to, 64, ANY, id, claim)
-                    : pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim), "of the other kind");
+                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.messages().recvmsg(to, 64, ANY, id, claim)
+                    : pair.b.endpoint.messages().trecvmsg(to, 64, ANY, 0, 0, id, claim), "of the other kind");
                 if (i % 4 < 2) {
-                    assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim)
-                        : pair.b.endpoint.recvmsg(to, 64, ANY, id, claim));
+                    assertEquals(0, tagged ? pair.b.endpoint.messages().trecvmsg(to, 64, ANY, 0, 0, id, claim)
+                        : pair.b.endpoint.messages().recvmsg(to, 64, ANY, id, claim));
                 } else {
-                    assertEquals(0, tagged ? pair.b.endpoint.trecvmsg(iov, ANY, 0, 0, id, claim)
-                        : pair.b.endpoint.recvmsg(iov, ANY, id, claim));
+                    assertEquals(0, tagged ? pair.b.endpoint.messages().trecvmsg(iov, ANY, 0, 0, id, claim)
+                        : pair.b.endpoint.messages().recvmsg(iov, ANY, id, claim));
                 }
                 FabricNode.Entry failed = pair.b.await();
                 assertEquals(FabricErrno.EFAULT, failed.err(), failed::toString);
                 assertEquals(10, failed.context(), failed::toString);
                 assertFalse(context.isOpen());
-                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.trecvmsg(to, 64, ANY, 0, 0, id, claim)
-                    : pair.b.endpoint.recvmsg(to, 64, ANY, id, claim));
+                assertEquals(-FabricErrno.EINVAL, tagged ? pair.b.endpoint.messages().trecvmsg(
+                    to, 64, ANY, 0, 0, id, claim)
+                    : pair.b.endpoint.messages().recvmsg(to, 64, ANY, id, claim));
                 // as of a discard
                 assertEquals(0, pair.a.await(7).err());
             }
@@ -333,8 +336,8 @@ class BufferedReceiveTest {
             pair.a.await(2);
             // whatever the buffer is
             assertEquals(0, endpoint.trecv(0x1234_5678_9ABCL, 64, ANY, TAG, 0, 13));
-            assertEquals(0, endpoint.trecvv(null, ANY, TAG, 0, 14));
-            assertEquals(0, endpoint.trecvmsg(0, 0, ANY, TAG, 0, 15, Flags.COMPLETION));
+            assertEquals(0, endpoint.messages().trecvv(null, ANY, TAG, 0, 14));
+            assertEquals(0, endpoint.messages().trecvmsg(0, 0, ANY, TAG, 0, 15, Flags.COMPLETION));
             for (int seed = 3; seed < 6; seed++) {
                 send(pair, true, 64, seed);
                 FabricNode.Entry entry = pair.b.await();
@@ -348,9 +351,9 @@ class BufferedReceiveTest {
             assertEquals(11, canceled.context());
             // untagged messages come by themselves
             assertEquals(-FabricErrno.EOPNOTSUPP, endpoint.recv(buffer, 64, ANY, 16));
-            assertEquals(-FabricErrno.EOPNOTSUPP, endpoint.recvmsg(buffer, 64, ANY, 16, 0));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buffer, 64, ANY, TAG, 0, 16, Flags.PEEK));
-            assertEquals(-FabricErrno.EINVAL, endpoint.trecvmsg(buffer, 64, ANY, TAG, 0, 16, Flags.CLAIM));
+            assertEquals(-FabricErrno.EOPNOTSUPP, endpoint.messages().recvmsg(buffer, 64, ANY, 16, 0));
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().trecvmsg(buffer, 64, ANY, TAG, 0, 16, Flags.PEEK));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().trecvmsg(buffer, 64, ANY, TAG, 0, 16, Flags.CLAIM));
         }
     }
 
@@ -412,7 +415,7 @@ class BufferedReceiveTest {
                     assertEquals(length > limits[0] ? UNTAGGED | Flags.MORE : UNTAGGED, entry.flags());
                     assertShows(context.buffer(), context.isWhole() ? length : Math.min(length, limits[1]), 9);
                     context.context(3);
-                    assertEquals(0, endpoint.recvmsg(
+                    assertEquals(0, endpoint.messages().recvmsg(
                         pair.b.memory.address(RECEIVE), length, ANY, entry.context(), Flags.CLAIM));
                     assertEquals(length, pair.b.await(3).len());
                     pair.b.assertFilled(RECEIVE, length, 9);

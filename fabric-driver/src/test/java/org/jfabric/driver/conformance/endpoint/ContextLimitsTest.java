@@ -53,7 +53,7 @@ class ContextLimitsTest {
     }
 
     private static int send(FabricPair pair, Endpoint endpoint, int number) {
-        return endpoint.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, number, number,
+        return endpoint.messages().tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, number, number,
             Flags.COMPLETION | Flags.DELIVERY_COMPLETE);
     }
 
@@ -101,7 +101,7 @@ class ContextLimitsTest {
         assertEquals(0, endpoint.txSizeLeft());
         assertEquals(-FabricErrno.EAGAIN, send(pair, endpoint, 99));
         assertEquals(-FabricErrno.EAGAIN, endpoint.tinject(pair.a.memory.buffer(), 0, 8, pair.toB, 99));
-        assertEquals(-FabricErrno.EAGAIN, endpoint.tsendmsg(buf, 8, 0, pair.toB, 99, 99, Flags.INJECT));
+        assertEquals(-FabricErrno.EAGAIN, endpoint.messages().tsendmsg(buf, 8, 0, pair.toB, 99, 99, Flags.INJECT));
         assertEquals(-FabricErrno.EAGAIN, endpoint.tryClaim(8, new SendClaim()));
     }
 

@@ -91,7 +91,7 @@ class EndpointAliasTest {
             // and one set of options: what is left of the buffer is less than is asked for
             endpoint.setopt(EndpointOption.MIN_MULTI_RECV, 2 * LENGTH);
             assertEquals(2 * LENGTH, late.getopt(EndpointOption.MIN_MULTI_RECV));
-            assertEquals(0, late.recvmsg(pair.a.memory.address(RECEIVE), 2 * LENGTH + LENGTH / 2, ANY, 40,
+            assertEquals(0, late.messages().recvmsg(pair.a.memory.address(RECEIVE), 2 * LENGTH + LENGTH / 2, ANY, 40,
                 Flags.MULTI_RECV | Flags.COMPLETION));
             assertEquals(0, pair.b.endpoint.send(pair.b.memory.address(), LENGTH, to, 41));
             pair.b.await(41);

@@ -148,7 +148,8 @@ class EndpointAttributesTest {
                         endpoint.tsend(pair.a.memory.address(), limit + 1, pair.toB, limit, 2));
                     assertEquals(-FabricErrno.EINVAL,
                         endpoint.send(pair.a.memory.address(), limit + 1, pair.toB, 2));
-                    assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(new IoVec().add(pair.a.memory.address(), limit)
+                    assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendv(
+                        new IoVec().add(pair.a.memory.address(), limit)
                         .add(pair.a.memory.address(), 1), pair.toB, limit, 2));
                     assertEquals(left, endpoint.txSizeLeft());
                     assertEquals(0, endpoint.tsend(pair.a.memory.address(), limit, pair.toB, limit, 3));
@@ -268,8 +269,8 @@ class EndpointAttributesTest {
         return switch ((int) number % 4) {
             case 0 -> endpoint.trecv(buf, 8, ANY, 2, 0, number);
             case 1 -> endpoint.recv(buf, 8, ANY, number);
-            case 2 -> endpoint.trecvv(new IoVec().add(buf, 8), ANY, 2, 0, number);
-            default -> endpoint.recvv(new IoVec().add(buf, 8), ANY, number);
+            case 2 -> endpoint.messages().trecvv(new IoVec().add(buf, 8), ANY, 2, 0, number);
+            default -> endpoint.messages().recvv(new IoVec().add(buf, 8), ANY, number);
         };
     }
 

@@ -73,7 +73,7 @@ class EndpointCloseTest {
                 assertEquals(0, endpoint.trecv(pair.a.memory.address(), LENGTH, ANY, i, 0, 100 + i));
             }
             // never taken
-            assertEquals(0, endpoint.tsendmsg(
+            assertEquals(0, endpoint.messages().tsendmsg(
                 pair.a.memory.address(), setup.heldLength(), 0, pair.toB, 1, 200, setup.heldFlags()));
             pair.a.assertQuiet(100);
             long to = pair.b.av.insert(endpoint.name());

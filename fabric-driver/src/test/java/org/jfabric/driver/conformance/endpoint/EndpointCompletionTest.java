@@ -49,9 +49,9 @@ class EndpointCompletionTest {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i));
                 assertEquals(0, switch (i % 3) {
                     case 0 -> a.tsend(from, LENGTH, pair.toB, i, i);
-                    case 1 -> a.tsenddata(from, LENGTH, 9, pair.toB, i, i);
+                    case 1 -> a.messages().tsenddata(from, LENGTH, 9, pair.toB, i, i);
                     // the flags of a call do not take the entry away, only a selective queue allows that
-                    default -> a.tsendmsg(from, LENGTH, 0, pair.toB, i, i, 0);
+                    default -> a.messages().tsendmsg(from, LENGTH, 0, pair.toB, i, i, 0);
                 });
                 pair.a.await(i);
                 pair.b.await(i);
@@ -77,8 +77,8 @@ class EndpointCompletionTest {
                     ? pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, i, 0, i)
                     : pair.b.endpoint.recv(pair.b.memory.address(), LENGTH, ANY, i));
                 assertEquals(0, tagged
-                    ? selective.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i, flags)
-                    : selective.sendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, flags));
+                    ? selective.messages().tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, i, flags)
+                    : selective.messages().sendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, i, flags));
                 pair.b.await(i);
             }
             for (int context : new int[] {1, 4, 7}) {
@@ -89,8 +89,8 @@ class EndpointCompletionTest {
                 long flags = i % 3 == 1 ? Flags.COMPLETION : 0;
                 boolean tagged = i % 2 == 0;
                 assertEquals(0, tagged
-                    ? selective.trecvmsg(pair.a.memory.address(), LENGTH, ANY, i, 0, i, flags)
-                    : selective.recvmsg(pair.a.memory.address(), LENGTH, ANY, i, flags));
+                    ? selective.messages().trecvmsg(pair.a.memory.address(), LENGTH, ANY, i, 0, i, flags)
+                    : selective.messages().recvmsg(pair.a.memory.address(), LENGTH, ANY, i, flags));
                 assertEquals(0, tagged
                     ? pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, i, i)
                     : pair.b.endpoint.send(pair.b.memory.address(), LENGTH, to, i));
@@ -136,13 +136,14 @@ class EndpointCompletionTest {
             long to = pair.b.av.insert(endpoint.name());
             for (long asked : new long[] {0, Flags.COMPLETION}) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 1));
-                assertEquals(0, endpoint.tsendmsg(pair.a.memory.address(), LENGTH, 0, pair.toB, 1, 2, asked));
+                assertEquals(0, endpoint.messages().tsendmsg(
+                    pair.a.memory.address(), LENGTH, 0, pair.toB, 1, 2, asked));
                 pair.b.await(1);
                 if (asked != 0 || (selective & Flags.TRANSMIT) == 0) {
                     pair.a.await(2);
                 }
                 pair.a.assertQuiet(30);
-                assertEquals(0, endpoint.trecvmsg(pair.a.memory.address(), LENGTH, ANY, 1, 0, 3, asked));
+                assertEquals(0, endpoint.messages().trecvmsg(pair.a.memory.address(), LENGTH, ANY, 1, 0, 3, asked));
                 assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, 1, 4));
                 pair.b.await(4);
                 if (asked != 0 || (selective & Flags.RECV) == 0) {
@@ -170,7 +171,8 @@ class EndpointCompletionTest {
                     if (i % 2 == 0) {
                         receive(pair, number, i);
                     }
-                    CountedNode.post(() -> a.endpoint.tsendmsg(pair.a.memory.address((number - first) * (long) SLOT),
+                    CountedNode.post(() -> a.endpoint.messages().tsendmsg(
+                        pair.a.memory.address((number - first) * (long) SLOT),
                         length, 0, toB, number, number,
                         number - first == EVERY - 1 ? Flags.COMPLETION | Flags.FENCE : 0), a);
                 }
@@ -301,7 +303,7 @@ class EndpointCompletionTest {
         try (FabricPair pair = new FabricPair(setup)) {
             for (int i = 0; i < 50; i++) {
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 100 + i));
-                assertEquals(0, pair.a.endpoint.tsendmsg(
+                assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                     pair.a.memory.address(), LENGTH, 0, pair.toB, 1, i, Flags.DELIVERY_COMPLETE));
                 pair.a.await(i);
                 // the receive has ended, though its entry was not read

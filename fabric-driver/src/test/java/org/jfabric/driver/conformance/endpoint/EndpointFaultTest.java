@@ -63,7 +63,7 @@ class EndpointFaultTest {
             for (int i = 0; i < 10; i++) {
                 assertEquals(0, endpoint.trecv(memory.address(), 64, ANY, i, 0, 1 + i));
                 // to itself, where nothing takes it
-                assertEquals(0, endpoint.tsendmsg(
+                assertEquals(0, endpoint.messages().tsendmsg(
                     memory.address(), 64, 0, 0, 99, 101 + i, Flags.COMPLETION | Flags.MATCH_COMPLETE));
             }
             if (daemon) {
@@ -109,7 +109,7 @@ class EndpointFaultTest {
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.trecv(memory.address(), 64, ANY, 1, 0, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.recv(memory.address(), 64, ANY, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(memory.address(), 64, 0, 1, 1));
-        assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(memory.address(), 64, 0, 0, 1, 1, -1L));
+        assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().tsendmsg(memory.address(), 64, 0, 0, 1, 1, -1L));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinject(new UnsafeBuffer(new byte[8]), 0, 8, 0, 1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.cancel(1));
         assertEquals(-FabricErrno.EOPBADSTATE, endpoint.txSizeLeft());

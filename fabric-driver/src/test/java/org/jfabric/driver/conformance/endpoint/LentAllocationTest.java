@@ -105,7 +105,7 @@ class LentAllocationTest {
         long deadlineNs = System.nanoTime() + Deadline.ns(30);
         for (int i = 0; i < ROUNDS; i++) {
             long expected = from.givenBack + 1;
-            assertEquals(0, from.endpoint.sendLent(from.region.address(0), LENGTH, destination, 1));
+            assertEquals(0, from.endpoint.messages().sendLent(from.region.address(0), LENGTH, destination, 1));
             while (from.givenBack != expected) {
                 to.poll();
                 from.poll();

@@ -48,8 +48,8 @@ class LentMessageTest {
 
     private static void lend(FabricPair pair, boolean tagged, long offset, int length, int context) {
         long address = pair.a.memory.address(offset);
-        assertEquals(0, tagged ? pair.a.endpoint.tsendLent(address, length, pair.toB, TAG, context)
-            : pair.a.endpoint.sendLent(address, length, pair.toB, context));
+        assertEquals(0, tagged ? pair.a.endpoint.messages().tsendLent(address, length, pair.toB, TAG, context)
+            : pair.a.endpoint.messages().sendLent(address, length, pair.toB, context));
     }
 
     private static void post(FabricPair pair, boolean tagged, long context) {
@@ -81,8 +81,9 @@ class LentMessageTest {
         message.context(77);
         long kind = message.flags() & Flags.TAGGED;
         long buf = pair.b.memory.address(0);
-        assertEquals(0, kind != 0 ? pair.b.endpoint.trecvmsg(buf, length, ANY, 0, 0, message.id(), Flags.CLAIM)
-            : pair.b.endpoint.recvmsg(buf, length, ANY, message.id(), Flags.CLAIM));
+        assertEquals(0, kind != 0 ? pair.b.endpoint.messages().trecvmsg(
+            buf, length, ANY, 0, 0, message.id(), Flags.CLAIM)
+            : pair.b.endpoint.messages().recvmsg(buf, length, ANY, message.id(), Flags.CLAIM));
         assertEquals(length, pair.b.await(77).len());
         pair.b.assertFilled(0, length, seed);
     }
@@ -225,8 +226,8 @@ class LentMessageTest {
 
     private static int claim(FabricPair pair, boolean tagged, int length, long id, long flags) {
         long buf = length == 0 ? 0 : pair.b.memory.address(0);
-        return tagged ? pair.b.endpoint.trecvmsg(buf, length, ANY, 0, 0, id, flags)
-            : pair.b.endpoint.recvmsg(buf, length, ANY, id, flags);
+        return tagged ? pair.b.endpoint.messages().trecvmsg(buf, length, ANY, 0, 0, id, flags)
+            : pair.b.endpoint.messages().recvmsg(buf, length, ANY, id, flags);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -288,13 +289,13 @@ class LentMessageTest {
             for (int i = 0; i < 1 << 16; i++) {
                 region.buffer().putByte(i, FabricNode.pattern(4, i));
             }
-            assertEquals(0, pair.a.endpoint.sendLent(region.address(0), 1 << 16, pair.toB, 1));
+            assertEquals(0, pair.a.endpoint.messages().sendLent(region.address(0), 1 << 16, pair.toB, 1));
             RecvContext message = awaitMessage(pair);
             message.retain();
             long address = region.address(0);
             region.close();
             assertShows(message.buffer(), 1 << 16, 4);
-            assertEquals(0, pair.a.endpoint.sendLent(address, 1 << 16, pair.toB, 2));
+            assertEquals(0, pair.a.endpoint.messages().sendLent(address, 1 << 16, pair.toB, 2));
             FabricNode.Entry entry = pair.a.await();
             assertEquals(FabricErrno.EFAULT, entry.err(), entry::toString);
             assertEquals(0, message.release());

@@ -239,8 +239,8 @@ class LentMessagesTest {
     void shouldShowWhatIsNotPlainWithItsFacts() {
         assertEquals(0, b.endpoint.trecv(0, 0, ANY, TAG, 0, 1));
         a.fill(0, 50_000, 7);
-        assertEquals(0, a.endpoint.tsenddata(a.memory.address(), 64, 5, toB, TAG, 1));
-        assertEquals(0, a.endpoint.senddata(a.memory.address(), 64, 6, toB, 2));
+        assertEquals(0, a.endpoint.messages().tsenddata(a.memory.address(), 64, 5, toB, TAG, 1));
+        assertEquals(0, a.endpoint.messages().senddata(a.memory.address(), 64, 6, toB, 2));
         assertEquals(0, a.endpoint.send(a.memory.address(), 50_000, toB, 3));
         int[] seen = new int[1];
         long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
@@ -256,7 +256,7 @@ class LentMessagesTest {
                 } else {
                     assertTrue((message.flags() & Flags.MORE) != 0);
                     assertEquals(50_000, message.messageLength());
-                    assertEquals(0, b.endpoint.recvmsg(0, 0, ANY, message.id(), Flags.DISCARD));
+                    assertEquals(0, b.endpoint.messages().recvmsg(0, 0, ANY, message.id(), Flags.DISCARD));
                 }
                 seen[0]++;
             }, 8);
@@ -328,9 +328,9 @@ class LentMessagesTest {
         assertEquals(1, poll(message -> {
             message.context(5);
             assertTrue(isInRing(message));
-            assertEquals(-FabricErrno.EINVAL, b.endpoint.trecvmsg(
+            assertEquals(-FabricErrno.EINVAL, b.endpoint.messages().trecvmsg(
                 b.memory.address(RECEIVE), 600, ANY, 0, 0, message.id(), Flags.CLAIM), "of the other kind");
-            assertEquals(0, b.endpoint.recvmsg(
+            assertEquals(0, b.endpoint.messages().recvmsg(
                 b.memory.address(RECEIVE), 600, ANY, message.id(), Flags.CLAIM | Flags.COMPLETION));
             assertFalse(message.isOpen());
         }, 1));
@@ -341,7 +341,7 @@ class LentMessagesTest {
         send(500, 13);
         assertEquals(1, poll(message -> {
             message.context(6);
-            assertEquals(0, b.endpoint.recvmsg(0, 0, ANY, message.id(), Flags.DISCARD));
+            assertEquals(0, b.endpoint.messages().recvmsg(0, 0, ANY, message.id(), Flags.DISCARD));
         }, 1));
         assertEquals(500, b.await(6).len());
         send(500, 14);
@@ -369,8 +369,9 @@ class LentMessagesTest {
         assertEquals(1, poll(message -> {
             long id = message.id();
             assertEquals(-FabricErrno.EAGAIN, message.retain());
-            assertEquals(-FabricErrno.EAGAIN, b.endpoint.recvmsg(b.memory.address(), 16, ANY, id, Flags.CLAIM));
-            assertEquals(-FabricErrno.EAGAIN, b.endpoint.recvmsg(0, 0, ANY, id, Flags.DISCARD));
+            assertEquals(-FabricErrno.EAGAIN, b.endpoint.messages().recvmsg(
+                b.memory.address(), 16, ANY, id, Flags.CLAIM));
+            assertEquals(-FabricErrno.EAGAIN, b.endpoint.messages().recvmsg(0, 0, ANY, id, Flags.DISCARD));
             assertEquals(id, message.id());
             assertTrue(isInRing(message));
             assertShows(message, 16, 999);
@@ -580,7 +581,7 @@ class LentMessagesTest {
                     a.memory.buffer().setMemory((int) slot, length, (byte) sent);
                     a.memory.buffer().putLong((int) slot, sent);
                     int way = random.nextInt(8);
-                    int result = way == 0 ? a.endpoint.senddata(a.memory.address(slot), length, sent, toB, 1)
+                    int result = way == 0 ? a.endpoint.messages().senddata(a.memory.address(slot), length, sent, toB, 1)
                         : way < 4 && length <= a.endpoint.injectSize()
                         ? a.endpoint.inject(a.memory.buffer(), (int) slot, length, toB)
                         : a.endpoint.send(a.memory.address(slot), length, toB, 1);
@@ -680,8 +681,8 @@ class LentMessagesTest {
 
         private void end(RecvContext message, boolean isLent) {
             message.context(CLAIMED);
-            int result = random.nextBoolean() ? b.endpoint.recvmsg(0, 0, ANY, message.id(), Flags.DISCARD)
-                : b.endpoint.recvmsg(b.memory.address(RECEIVE), 50_000, ANY, message.id(),
+            int result = random.nextBoolean() ? b.endpoint.messages().recvmsg(0, 0, ANY, message.id(), Flags.DISCARD)
+                : b.endpoint.messages().recvmsg(b.memory.address(RECEIVE), 50_000, ANY, message.id(),
                     Flags.CLAIM | Flags.COMPLETION);
             assertTrue(result == 0 || isLent && result == -FabricErrno.EAGAIN, () -> result + ", seed " + seed);
             claims += result == 0 ? 1 : 0;

@@ -501,7 +501,7 @@ class NamedContextTest {
             SendRequest request = new SendRequest().memory(pair.a.memory.address(), LENGTH).destAddr(dest).tag(9)
                 .opContext(1).trigger(new TriggeredContext().threshold(counter, 1));
             assertEquals(0, b.rx.get(1).trecv(pair.b.memory.address(), LENGTH, ANY, 9, 0, 2));
-            assertEquals(0, a.tx.get(1).tsendmsg(request));
+            assertEquals(0, a.tx.get(1).messages().tsendmsg(request));
             b.assertQuiet(b.rxCq.get(1), 20);
             counter.add(1);
             assertEquals(LENGTH, b.await(b.rxCq.get(1), 2).len());

@@ -58,7 +58,7 @@ class PassiveEndpointTest {
             assertEquals(7, passive.context());
             Endpoint active = pair.a.domain.openEndpoint(a.info);
             assertEquals(FidClass.EP, active.fidClass());
-            List<String> calls = List.of("send", "recv", "tsend", "trecv", "inject", "tinject", "sendmsg", "recvmsg");
+            List<String> calls = List.of("send", "recv", "tsend", "trecv", "inject", "tinject", "messages");
             assertTrue(names(Endpoint.class).containsAll(calls));
             assertTrue(calls.stream().noneMatch(names(PassiveEndpoint.class)::contains));
             // and one of each type of the link is there at the same time

@@ -526,7 +526,7 @@ class SharedContextTest {
             User all = User.open(pair, info, 0, context);
             post(pair, context, 0, 5);
             send(pair, selective, 5, 1);
-            assertEquals(0, context.trecvmsg(at(pair, 1), SLOT, ANY, 5, 0, 101, Flags.COMPLETION));
+            assertEquals(0, context.messages().trecvmsg(at(pair, 1), SLOT, ANY, 5, 0, 101, Flags.COMPLETION));
             send(pair, selective, 5, 2);
             assertEquals(101, selective.queue.await().context());
             pair.a.assertFilled(0, LENGTH, 1);
@@ -604,7 +604,7 @@ class SharedContextTest {
             send(pair, users.get(1), 6, 2);
             assertEquals(13, found(pair, context, 5, 13, Flags.PEEK, users));
             assertEquals(14, found(pair, context, 5, 14, Flags.PEEK | Flags.CLAIM, users));
-            assertEquals(0, context.trecvmsg(at(pair, 0), SLOT, ANY, 5, 0, 14, Flags.CLAIM));
+            assertEquals(0, context.messages().trecvmsg(at(pair, 0), SLOT, ANY, 5, 0, 14, Flags.CLAIM));
             assertEquals(14, second.await().context());
             pair.a.assertFilled(0, LENGTH, 1);
             assertEquals(15, found(pair, context, 6, 15, Flags.PEEK | Flags.DISCARD, users));
@@ -615,7 +615,7 @@ class SharedContextTest {
             send(pair, users.get(1), 7, 3);
             assertEquals(17, found(pair, context, 7, 17, Flags.PEEK | Flags.CLAIM, users));
             users.get(1).endpoint.close();
-            assertEquals(0, context.trecvmsg(at(pair, 0), SLOT, ANY, 7, 0, 17, Flags.CLAIM));
+            assertEquals(0, context.messages().trecvmsg(at(pair, 0), SLOT, ANY, 7, 0, 17, Flags.CLAIM));
             assertEquals(FabricErrno.ECONNRESET, first.await().err());
             assertEquals(8, context.rxSizeLeft());
         }
@@ -643,7 +643,7 @@ class SharedContextTest {
     }
 
     private static int peek(Endpoint context, long tag, long opContext, long flags) {
-        return context.trecvmsg(0, 0, ANY, tag, 0, opContext, flags);
+        return context.messages().trecvmsg(0, 0, ANY, tag, 0, opContext, flags);
     }
 
     /** Peeks until the message has come, and returns the context of the entry. */

@@ -49,20 +49,20 @@ class BadInputTest {
     private static Map<String, Call> sends() {
         Map<String, Call> calls = new LinkedHashMap<>();
         calls.put("send", (ep, r) -> ep.send(r.buf(), r.len(), r.addr(), CONTEXT));
-        calls.put("senddata", (ep, r) -> ep.senddata(r.buf(), r.len(), 7, r.addr(), CONTEXT));
-        calls.put("sendmsg", (ep, r) -> ep.sendmsg(r.buf(), r.len(), 7, r.addr(), CONTEXT, r.flags()));
+        calls.put("senddata", (ep, r) -> ep.messages().senddata(r.buf(), r.len(), 7, r.addr(), CONTEXT));
+        calls.put("sendmsg", (ep, r) -> ep.messages().sendmsg(r.buf(), r.len(), 7, r.addr(), CONTEXT, r.flags()));
         calls.put("tsend", (ep, r) -> ep.tsend(r.buf(), r.len(), r.addr(), 5, CONTEXT));
-        calls.put("tsenddata", (ep, r) -> ep.tsenddata(r.buf(), r.len(), 7, r.addr(), 5, CONTEXT));
-        calls.put("tsendmsg", (ep, r) -> ep.tsendmsg(r.buf(), r.len(), 7, r.addr(), 5, CONTEXT, r.flags()));
+        calls.put("tsenddata", (ep, r) -> ep.messages().tsenddata(r.buf(), r.len(), 7, r.addr(), 5, CONTEXT));
+        calls.put("tsendmsg", (ep, r) -> ep.messages().tsendmsg(r.buf(), r.len(), 7, r.addr(), 5, CONTEXT, r.flags()));
         return calls;
     }
 
     private static Map<String, Call> receives() {
         Map<String, Call> calls = new LinkedHashMap<>();
         calls.put("recv", (ep, r) -> ep.recv(r.buf(), r.len(), r.addr(), CONTEXT));
-        calls.put("recvmsg", (ep, r) -> ep.recvmsg(r.buf(), r.len(), r.addr(), CONTEXT, r.flags()));
+        calls.put("recvmsg", (ep, r) -> ep.messages().recvmsg(r.buf(), r.len(), r.addr(), CONTEXT, r.flags()));
         calls.put("trecv", (ep, r) -> ep.trecv(r.buf(), r.len(), r.addr(), 5, 0, CONTEXT));
-        calls.put("trecvmsg", (ep, r) -> ep.trecvmsg(r.buf(), r.len(), r.addr(), 5, 0, CONTEXT, r.flags()));
+        calls.put("trecvmsg", (ep, r) -> ep.messages().trecvmsg(r.buf(), r.len(), r.addr(), 5, 0, CONTEXT, r.flags()));
         return calls;
     }
 
@@ -187,9 +187,9 @@ class BadInputTest {
                     pair.a.endpoint.context());
                 check.fails("tinject", (ep, r) -> ep.tinject(payload, 0, 8, address, 5), null, FabricErrno.EINVAL,
                     pair.a.endpoint.context());
-                check.fails("injectdata", (ep, r) -> ep.injectdata(payload, 0, 8, 7, address), null,
+                check.fails("injectdata", (ep, r) -> ep.messages().injectdata(payload, 0, 8, 7, address), null,
                     FabricErrno.EINVAL, pair.a.endpoint.context());
-                check.fails("tinjectdata", (ep, r) -> ep.tinjectdata(payload, 0, 8, 7, address, 5), null,
+                check.fails("tinjectdata", (ep, r) -> ep.messages().tinjectdata(payload, 0, 8, 7, address, 5), null,
                     FabricErrno.EINVAL, pair.a.endpoint.context());
             }
             check.usable();
@@ -217,10 +217,12 @@ class BadInputTest {
                     int length = random.nextInt();
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.inject(payload, offset, length, pair.toB));
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinject(null, offset, length, pair.toB, 1));
-                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.injectdata(payload, offset, length, 1, pair.toB));
-                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tinjectdata(null, offset, length, 1, pair.toB, 1));
-                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendv(null, edge(random), 1, 1));
-                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.recvv(null, edge(random), 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().injectdata(
+                        payload, offset, length, 1, pair.toB));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().tinjectdata(
+                        null, offset, length, 1, pair.toB, 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().tsendv(null, edge(random), 1, 1));
+                    assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().recvv(null, edge(random), 1));
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tryClaim(length, null));
                     assertEquals(-FabricErrno.EOPBADSTATE, endpoint.cancel(random.nextLong()));
                 }

@@ -48,19 +48,19 @@ class BadPiecesTest {
 
     private static Map<String, Call> sends(IoVec iov) {
         Map<String, Call> calls = new LinkedHashMap<>();
-        calls.put("sendv", (ep, r) -> ep.sendv(iov, r.addr(), CONTEXT));
-        calls.put("sendmsg", (ep, r) -> ep.sendmsg(iov, 7, r.addr(), CONTEXT, r.flags()));
-        calls.put("tsendv", (ep, r) -> ep.tsendv(iov, r.addr(), 5, CONTEXT));
-        calls.put("tsendmsg", (ep, r) -> ep.tsendmsg(iov, 7, r.addr(), 5, CONTEXT, r.flags()));
+        calls.put("sendv", (ep, r) -> ep.messages().sendv(iov, r.addr(), CONTEXT));
+        calls.put("sendmsg", (ep, r) -> ep.messages().sendmsg(iov, 7, r.addr(), CONTEXT, r.flags()));
+        calls.put("tsendv", (ep, r) -> ep.messages().tsendv(iov, r.addr(), 5, CONTEXT));
+        calls.put("tsendmsg", (ep, r) -> ep.messages().tsendmsg(iov, 7, r.addr(), 5, CONTEXT, r.flags()));
         return calls;
     }
 
     private static Map<String, Call> receives(IoVec iov) {
         Map<String, Call> calls = new LinkedHashMap<>();
-        calls.put("recvv", (ep, r) -> ep.recvv(iov, r.addr(), CONTEXT));
-        calls.put("recvmsg", (ep, r) -> ep.recvmsg(iov, r.addr(), CONTEXT, r.flags()));
-        calls.put("trecvv", (ep, r) -> ep.trecvv(iov, r.addr(), 5, 0, CONTEXT));
-        calls.put("trecvmsg", (ep, r) -> ep.trecvmsg(iov, r.addr(), 5, 0, CONTEXT, r.flags()));
+        calls.put("recvv", (ep, r) -> ep.messages().recvv(iov, r.addr(), CONTEXT));
+        calls.put("recvmsg", (ep, r) -> ep.messages().recvmsg(iov, r.addr(), CONTEXT, r.flags()));
+        calls.put("trecvv", (ep, r) -> ep.messages().trecvv(iov, r.addr(), 5, 0, CONTEXT));
+        calls.put("trecvmsg", (ep, r) -> ep.messages().trecvmsg(iov, r.addr(), 5, 0, CONTEXT, r.flags()));
         return calls;
     }
 
@@ -255,8 +255,8 @@ class BadPiecesTest {
             long buf = bad ? random.nextLong() & ~(0xFFFFL << 48) | 1 : node.place(0, LENGTH);
             boolean claims = (look & Flags.CLAIM) != 0;
             int result = tagged
-                ? node.endpoint.trecvmsg(buf, LENGTH, ANY, 0, -1L, context, look)
-                : node.endpoint.recvmsg(buf, LENGTH, ANY, context, look);
+                ? node.endpoint.messages().trecvmsg(buf, LENGTH, ANY, 0, -1L, context, look)
+                : node.endpoint.messages().recvmsg(buf, LENGTH, ANY, context, look);
             if (look == Flags.DISCARD || look == LOOKS || claims && context == 0) {
                 assertEquals(EINVAL, result, this::state);
                 return;
@@ -299,7 +299,7 @@ class BadPiecesTest {
         void takeTheRest() {
             for (int context = 1; context <= CONTEXTS; context++) {
                 if (claimed[context] != 0) {
-                    assertEquals(0, node.endpoint.trecvmsg(
+                    assertEquals(0, node.endpoint.messages().trecvmsg(
                         node.place(0, LENGTH), LENGTH, ANY, 0, 0, context, Flags.CLAIM));
                     assertEquals(claimed[context], node.await(context).tag(), this::state);
                     node.pair.b.assertFilled(0, LENGTH, (int) claimed[context]);

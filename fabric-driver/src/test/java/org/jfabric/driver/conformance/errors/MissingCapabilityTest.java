@@ -63,16 +63,16 @@ class MissingCapabilityTest {
         List<String> taken = new ArrayList<>();
         long buf = node.memory.address();
         long self = node.av.insert(node.endpoint.name());
-        if (node.endpoint.recvmsg(buf, 64, ANY, 1, flag) == 0) {
+        if (node.endpoint.messages().recvmsg(buf, 64, ANY, 1, flag) == 0) {
             taken.add("recvmsg");
         }
-        if (node.endpoint.trecvmsg(buf, 64, ANY, 1, 0, 1, flag) == 0) {
+        if (node.endpoint.messages().trecvmsg(buf, 64, ANY, 1, 0, 1, flag) == 0) {
             taken.add("trecvmsg");
         }
-        if (node.endpoint.sendmsg(buf, 8, 0, self, 1, flag) == 0) {
+        if (node.endpoint.messages().sendmsg(buf, 8, 0, self, 1, flag) == 0) {
             taken.add("sendmsg");
         }
-        if (node.endpoint.tsendmsg(buf, 8, 0, self, 1, 1, flag) == 0) {
+        if (node.endpoint.messages().tsendmsg(buf, 8, 0, self, 1, 1, flag) == 0) {
             taken.add("tsendmsg");
         }
         return taken;

@@ -109,7 +109,8 @@ class ReturnCodeTest {
                 endpoint.tsend(pair.a.memory.address(), -1, pair.toB, 1, 3),
                 endpoint.tsend(pair.a.memory.address(), 8, ANY, 1, 3),
                 endpoint.send(pair.a.memory.address(), 8, ANY, 3),
-                endpoint.tsendv(new IoVec().add(pair.a.memory.address(), 4).add(pair.a.memory.address(), 4), ANY, 1, 3),
+                endpoint.messages().tsendv(
+                    new IoVec().add(pair.a.memory.address(), 4).add(pair.a.memory.address(), 4), ANY, 1, 3),
                 endpoint.tinject(payload, 0, 8, ANY, 1),
                 endpoint.inject(payload, 0, 8, ANY),
                 endpoint.tinject(large, 0, large.capacity(), pair.toB, 1),
@@ -195,9 +196,9 @@ class ReturnCodeTest {
         calls.put("recv", () -> endpoint.recv(memory, 8, ANY, 1));
         calls.put("trecv", () -> endpoint.trecv(memory, 8, ANY, 1, 0, 1));
         calls.put("send", () -> endpoint.send(memory, 8, pair.toB, 1));
-        calls.put("senddata", () -> endpoint.senddata(memory, 8, 1, pair.toB, 1));
+        calls.put("senddata", () -> endpoint.messages().senddata(memory, 8, 1, pair.toB, 1));
         calls.put("tsend", () -> endpoint.tsend(memory, 8, pair.toB, 1, 1));
-        calls.put("tsenddata", () -> endpoint.tsenddata(memory, 8, 1, pair.toB, 1, 1));
+        calls.put("tsenddata", () -> endpoint.messages().tsenddata(memory, 8, 1, pair.toB, 1, 1));
         calls.put("inject", () -> endpoint.inject(payload, 0, 8, pair.toB));
         calls.put("tinject", () -> endpoint.tinject(payload, 0, 8, pair.toB, 1));
         calls.put("cancel", () -> endpoint.cancel(99));

@@ -65,10 +65,10 @@ class InjectFlagTest {
     private static int send(FabricPair pair, int i, int length, long flags) {
         long buf = pair.a.memory.address(RECEIVE);
         if (i % 2 == 0) {
-            return pair.a.endpoint.tsendmsg(buf, length, 0, pair.toB, TAG + i, TAG + i, flags);
+            return pair.a.endpoint.messages().tsendmsg(buf, length, 0, pair.toB, TAG + i, TAG + i, flags);
         }
         IoVec iov = new IoVec().add(buf, 1).add(buf + 1, length - 3).add(buf + length - 2, 2);
-        return pair.a.endpoint.tsendmsg(iov, 0, pair.toB, TAG + i, TAG + i, flags);
+        return pair.a.endpoint.messages().tsendmsg(iov, 0, pair.toB, TAG + i, TAG + i, flags);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -81,12 +81,13 @@ class InjectFlagTest {
             assertEquals(pair.a.info.txAttr().injectSize(), limit);
             long buf = pair.a.memory.address();
             IoVec iov = new IoVec().add(buf, limit).add(buf, 1);
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(buf, limit + 1, 0, pair.toB, 1, 1, Flags.INJECT));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(iov, 0, pair.toB, 1, 1, Flags.INJECT));
-            assertEquals(-FabricErrno.EINVAL, endpoint.sendmsg(iov, 0, pair.toB, 1, Flags.INJECT));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
+                buf, limit + 1, 0, pair.toB, 1, 1, Flags.INJECT));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(iov, 0, pair.toB, 1, 1, Flags.INJECT));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().sendmsg(iov, 0, pair.toB, 1, Flags.INJECT));
             endpoint.setOpFlags(Flags.TRANSMIT | Flags.INJECT);
             assertEquals(-FabricErrno.EINVAL, endpoint.tsend(buf, limit + 1, pair.toB, 1, 1));
-            assertEquals(-FabricErrno.EINVAL, endpoint.sendv(iov, pair.toB, 1));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().sendv(iov, pair.toB, 1));
             pair.a.assertQuiet(20);
             // as many as the endpoint may have outstanding, while nobody takes them
             UnsafeBuffer array = new UnsafeBuffer(new byte[limit]);
@@ -119,9 +120,10 @@ class InjectFlagTest {
                 assertEquals(0, switch (i) {
                     case 0 -> endpoint.tsend(buf, 64, pair.toB, TAG, TAG + i);
                     case 1 -> endpoint.send(buf, 64, pair.toB, TAG + i);
-                    case 2 -> endpoint.tsenddata(buf, 64, 7, pair.toB, TAG + i, TAG + i);
-                    case 3 -> endpoint.tsendv(new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i, TAG + i);
-                    default -> endpoint.sendv(new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i);
+                    case 2 -> endpoint.messages().tsenddata(buf, 64, 7, pair.toB, TAG + i, TAG + i);
+                    case 3 -> endpoint.messages().tsendv(
+                        new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i, TAG + i);
+                    default -> endpoint.messages().sendv(new IoVec().add(buf, 60).add(buf + 60, 4), pair.toB, TAG + i);
                 });
                 pair.a.memory.buffer(RECEIVE, 64).setMemory(0, 64, (byte) 0xEE);
             }
@@ -152,7 +154,7 @@ class InjectFlagTest {
                     array.putByte(i, FabricNode.pattern(length, i));
                 }
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), limit, ANY, 9, 0, 1));
-                assertEquals(0, pair.a.endpoint.tinjectdata(array, 0, length, -length - 1L, pair.toB, 9));
+                assertEquals(0, pair.a.endpoint.messages().tinjectdata(array, 0, length, -length - 1L, pair.toB, 9));
                 array.setMemory(0, limit, (byte) 0xEE);
                 FabricNode.Entry entry = pair.b.await(1);
                 assertEquals(length, entry.len());
@@ -160,9 +162,10 @@ class InjectFlagTest {
                 assertTrue((entry.flags() & Flags.REMOTE_CQ_DATA) != 0);
                 pair.b.assertFilled(0, length, length);
             }
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 0, limit + 1, 1, pair.toB, 9));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinjectdata(array, 2, limit, 1, pair.toB, 9));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.injectdata(array, 0, 8, 1, ANY));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().tinjectdata(
+                array, 0, limit + 1, 1, pair.toB, 9));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().tinjectdata(array, 2, limit, 1, pair.toB, 9));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().injectdata(array, 0, 8, 1, ANY));
             pair.a.assertQuiet(20);
         }
     }

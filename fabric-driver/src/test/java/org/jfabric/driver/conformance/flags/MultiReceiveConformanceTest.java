@@ -58,7 +58,7 @@ class MultiReceiveConformanceTest {
     }
 
     private static void post(FabricPair pair, int offset, int length, long context) {
-        assertEquals(0, pair.b.endpoint.recvmsg(
+        assertEquals(0, pair.b.endpoint.messages().recvmsg(
             pair.b.memory.address(RECEIVE + offset), length, ANY, context, Flags.MULTI_RECV));
     }
 
@@ -195,7 +195,7 @@ class MultiReceiveConformanceTest {
             assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 200, ANY, 1));
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 5, 0, 2));
             assertEquals(-FabricErrno.EBADFLAGS,
-                pair.b.endpoint.trecvmsg(pair.b.memory.address(0), 64, ANY, 5, 0, 2, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().trecvmsg(pair.b.memory.address(0), 64, ANY, 5, 0, 2, Flags.MULTI_RECV));
             assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(0), 8, pair.toB, 5, 3));
             FabricNode.Entry tagged = pair.b.await(2);
             assertEquals(Flags.RECV | Flags.TAGGED, tagged.flags());
@@ -221,7 +221,7 @@ class MultiReceiveConformanceTest {
     void shouldRefuseTheFlagWithoutTheCapability(Setup setup) {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG), 64)) {
             assertEquals(-FabricErrno.EBADFLAGS,
-                pair.b.endpoint.recvmsg(pair.b.memory.address(0), 64, ANY, 1, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().recvmsg(pair.b.memory.address(0), 64, ANY, 1, Flags.MULTI_RECV));
             assertEquals(FabricErrno.EBADFLAGS, assertThrows(FabricException.class,
                 () -> pair.b.endpoint.setOpFlags(Flags.RECV | Flags.MULTI_RECV)).errno());
             Info wanted = new Info().caps(Flags.MSG);
@@ -248,7 +248,8 @@ class MultiReceiveConformanceTest {
             endpoint.bind(pair.b.av);
             endpoint.enable();
             long to = pair.a.av.insert(endpoint.name());
-            assertEquals(0, endpoint.recvmsg(pair.b.memory.address(RECEIVE), 4096, ANY, 7, Flags.MULTI_RECV));
+            assertEquals(0, endpoint.messages().recvmsg(
+                pair.b.memory.address(RECEIVE), 4096, ANY, 7, Flags.MULTI_RECV));
             // more messages than both shares have slots
             for (int i = 0; i < 101; i++) {
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 40, to, i));
@@ -339,7 +340,7 @@ class MultiReceiveConformanceTest {
                 send(pair, 64, i);
             }
             // whoever reads while messages still come may keep up with them
-            assertEquals(0, pair.a.endpoint.sendmsg(
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
                 pair.a.memory.address(0), 64, 0, pair.toB, 100, Flags.COMPLETION | setup.strongestLevel()));
             pair.a.await(100);
             // in INVOKER a read takes no more messages than it reads entries, and then nothing overruns
@@ -365,7 +366,7 @@ class MultiReceiveConformanceTest {
     @SetupSource
     void shouldEndABufferInMemoryThatIsNotRegistered(Setup setup) {
         try (FabricPair pair = open(setup)) {
-            assertEquals(0, pair.b.endpoint.recvmsg(
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(
                 pair.b.memory.address(FabricNode.MEMORY - 8), 64, ANY, 3, Flags.MULTI_RECV));
             assertReleased(pair, 3, FabricErrno.EFAULT);
             pair.b.assertQuiet(10);
@@ -379,7 +380,7 @@ class MultiReceiveConformanceTest {
             MemoryRegion region = pair.b.domain.allocate(4096);
             UnsafeBuffer seen = region.buffer();
             long address = region.address();
-            assertEquals(0, pair.b.endpoint.recvmsg(address, 4095, ANY, 7, Flags.MULTI_RECV));
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(address, 4095, ANY, 7, Flags.MULTI_RECV));
             send(pair, 1344, 1);
             pair.b.await(7);
             region.close();
@@ -395,7 +396,7 @@ class MultiReceiveConformanceTest {
                     assertEquals(0, next.buffer().getByte(i * 1344 + k), "the new region is another one");
                 }
             }
-            assertEquals(0, pair.b.endpoint.recvmsg(address, 4096, ANY, 8, Flags.MULTI_RECV));
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(address, 4096, ANY, 8, Flags.MULTI_RECV));
             assertReleased(pair, 8, FabricErrno.EFAULT);
         }
     }
@@ -414,10 +415,10 @@ class MultiReceiveConformanceTest {
                 endpoint.enable();
                 long to = pair.a.av.insert(endpoint.name());
                 for (int i = 0; i < 2; i++) {
-                    assertEquals(0, endpoint.recvmsg(
+                    assertEquals(0, endpoint.messages().recvmsg(
                         pair.b.memory.address(RECEIVE + i * 8192), 8192, ANY, i, Flags.MULTI_RECV));
                 }
-                assertEquals(-FabricErrno.EAGAIN, endpoint.recvmsg(
+                assertEquals(-FabricErrno.EAGAIN, endpoint.messages().recvmsg(
                     pair.b.memory.address(RECEIVE), 8192, ANY, 9, Flags.MULTI_RECV));
                 // more than the driver's share: the last ones are held back
                 for (int i = 0; i < 30; i++) {
@@ -451,7 +452,8 @@ class MultiReceiveConformanceTest {
             endpoint.bind(pair.b.av);
             endpoint.enable();
             long to = pair.a.av.insert(endpoint.name());
-            assertEquals(0, endpoint.recvmsg(pair.b.memory.address(RECEIVE), 8192, ANY, 7, Flags.MULTI_RECV));
+            assertEquals(0, endpoint.messages().recvmsg(
+                pair.b.memory.address(RECEIVE), 8192, ANY, 7, Flags.MULTI_RECV));
             for (int i = 0; i < 40; i++) {
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(0), 8, to, i));
                 pair.a.await(i);

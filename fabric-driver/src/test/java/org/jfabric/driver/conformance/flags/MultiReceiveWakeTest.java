@@ -44,7 +44,7 @@ class MultiReceiveWakeTest {
                 Fabric.connect(new FabricConfig().directory(driver.directory())), "loopback",
                 new Info().caps(Flags.MSG | Flags.MULTI_RECV), 8, 0, () -> { })) {
             long to = node.av.insert(lazy.endpoint.name());
-            assertEquals(0, lazy.endpoint.recvmsg(lazy.memory.address(), 1 << 20, -1, 7, Flags.MULTI_RECV));
+            assertEquals(0, lazy.endpoint.messages().recvmsg(lazy.memory.address(), 1 << 20, -1, 7, Flags.MULTI_RECV));
             for (int i = 0; i < MESSAGES; i++) {
                 node.fill(i * 8L, 8, i);
                 assertEquals(0, node.endpoint.send(node.memory.address(i * 8L), 8, to, i));

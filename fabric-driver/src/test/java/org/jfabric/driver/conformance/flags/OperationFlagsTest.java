@@ -42,13 +42,14 @@ class OperationFlagsTest {
                 long flags = Flags.MORE | (withData ? Flags.REMOTE_CQ_DATA : 0);
                 pair.a.fill(0, 100, i);
                 if (tagged) {
-                    assertEquals(0, pair.b.endpoint.trecvmsg(
+                    assertEquals(0, pair.b.endpoint.messages().trecvmsg(
                         pair.b.memory.address(RECEIVE), 100, ANY, 5, 0, 10 + i, Flags.MORE));
-                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                    assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                         pair.a.memory.address(0), 100, 77, pair.toB, 5, 20 + i, flags));
                 } else {
-                    assertEquals(0, pair.b.endpoint.recvmsg(pair.b.memory.address(RECEIVE), 100, ANY, 10 + i, 0));
-                    assertEquals(0, pair.a.endpoint.sendmsg(
+                    assertEquals(0, pair.b.endpoint.messages().recvmsg(
+                        pair.b.memory.address(RECEIVE), 100, ANY, 10 + i, 0));
+                    assertEquals(0, pair.a.endpoint.messages().sendmsg(
                         pair.a.memory.address(0), 100, 77, pair.toB, 20 + i, flags));
                 }
                 FabricNode.Entry received = pair.b.await(10 + i);
@@ -72,19 +73,23 @@ class OperationFlagsTest {
             for (int bit = 0; bit < Long.SIZE; bit++) {
                 long flag = 1L << bit;
                 if ((flag & SEND_FLAGS) == 0) {
-                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, flag), "" + bit);
-                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.sendmsg(buf, 8, 0, pair.toB, 1, flag), "" + bit);
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().tsendmsg(
+                        buf, 8, 0, pair.toB, 1, 1, flag), "" + bit);
+                    assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().sendmsg(
+                        buf, 8, 0, pair.toB, 1, flag), "" + bit);
                 }
                 if ((flag & RECEIVE_FLAGS) == 0) {
                     for (long with : new long[] {flag, flag | Flags.PEEK}) {
-                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(buf, 8, ANY, 1, 0, 1, with), "" + bit);
-                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.recvmsg(buf, 8, ANY, 1, with), "" + bit);
+                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().trecvmsg(
+                            buf, 8, ANY, 1, 0, 1, with), "" + bit);
+                        assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().recvmsg(
+                            buf, 8, ANY, 1, with), "" + bit);
                     }
                 }
             }
             pair.a.assertQuiet(20);
             endpoint.close();
-            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.PEEK));
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.PEEK));
         }
     }
 
@@ -108,13 +113,13 @@ class OperationFlagsTest {
                         : pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 8, ANY, i));
                 }
                 endpoint.setOpFlags(Flags.TRANSMIT | Flags.COMPLETION);
-                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0)
-                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 1, 0));
+                assertEquals(0, tagged ? endpoint.messages().tsendmsg(buf, 8, 0, pair.toB, 1, 1, 0)
+                    : endpoint.messages().sendmsg(buf, 8, 0, pair.toB, 1, 0));
                 assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 2) : endpoint.send(buf, 8, pair.toB, 2));
                 endpoint.setOpFlags(Flags.TRANSMIT);
                 assertEquals(0, tagged ? endpoint.tsend(buf, 8, pair.toB, 1, 3) : endpoint.send(buf, 8, pair.toB, 3));
-                assertEquals(0, tagged ? endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION)
-                    : endpoint.sendmsg(buf, 8, 0, pair.toB, 4, Flags.COMPLETION));
+                assertEquals(0, tagged ? endpoint.messages().tsendmsg(buf, 8, 0, pair.toB, 1, 4, Flags.COMPLETION)
+                    : endpoint.messages().sendmsg(buf, 8, 0, pair.toB, 4, Flags.COMPLETION));
                 for (int i = 0; i < 4; i++) {
                     contexts[i] = pair.b.await().context();
                 }
@@ -173,8 +178,8 @@ class OperationFlagsTest {
             long flags = i == 3 ? Flags.COMPLETION : 0;
             assertEquals(0, switch (i) {
                 case 1, 2 -> tagged ? endpoint.trecv(buf, 8, ANY, 1, 0, 11 + i) : endpoint.recv(buf, 8, ANY, 11 + i);
-                default -> tagged ? endpoint.trecvmsg(buf, 8, ANY, 1, 0, 11 + i, flags)
-                    : endpoint.recvmsg(buf, 8, ANY, 11 + i, flags);
+                default -> tagged ? endpoint.messages().trecvmsg(buf, 8, ANY, 1, 0, 11 + i, flags)
+                    : endpoint.messages().recvmsg(buf, 8, ANY, 11 + i, flags);
             });
             assertEquals(0, tagged ? pair.b.endpoint.tsend(pair.b.memory.address(), 8, to, 1, i)
                 : pair.b.endpoint.send(pair.b.memory.address(), 8, to, i));

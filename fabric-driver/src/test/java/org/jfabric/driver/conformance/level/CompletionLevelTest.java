@@ -47,7 +47,7 @@ class CompletionLevelTest {
 
     private static void send(FabricPair pair, int length, long tag, long context, long flags) {
         pair.a.fill(0, length, (int) context);
-        assertEquals(0, pair.a.endpoint.tsendmsg(
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(
             pair.a.memory.address(0), length, 0, pair.toB, tag, context, flags));
     }
 
@@ -231,9 +231,9 @@ class CompletionLevelTest {
                 for (int call = 0; call < 4; call++) {
                     assertEquals(0, switch (call) {
                         case 0 -> pair.a.endpoint.tinject(pair.a.memory.buffer(), 0, 8, pair.toB, 7);
-                        case 1 -> pair.a.endpoint.tinjectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB, 7);
+                        case 1 -> pair.a.endpoint.messages().tinjectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB, 7);
                         case 2 -> pair.a.endpoint.inject(pair.a.memory.buffer(), 0, 8, pair.toB);
-                        default -> pair.a.endpoint.injectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB);
+                        default -> pair.a.endpoint.messages().injectdata(pair.a.memory.buffer(), 0, 8, 1, pair.toB);
                     });
                     if (call < 2) {
                         receive(pair, 8, 7, 1);
@@ -312,7 +312,7 @@ class CompletionLevelTest {
             assertEquals(0, pair.a.endpoint.trecv(pair.a.memory.address(half), LENGTHS[2], ANY, 9, 0, 9));
             for (int i = 0; i < LENGTHS.length; i++) {
                 pair.b.fill(0, LENGTHS[i], i);
-                assertEquals(0, pair.b.endpoint.tsendmsg(pair.b.memory.address(0), LENGTHS[i], 0,
+                assertEquals(0, pair.b.endpoint.messages().tsendmsg(pair.b.memory.address(0), LENGTHS[i], 0,
                     pair.toA, i == 2 ? 9 : i, i, Flags.TRANSMIT_COMPLETE));
                 pair.b.await(i);
             }
@@ -351,7 +351,7 @@ class CompletionLevelTest {
         setup.assumeMatchLevel();
         try (FabricPair pair = new FabricPair(setup)) {
             send(pair, 8, 5, 1, Flags.MATCH_COMPLETE);
-            assertEquals(0, pair.a.endpoint.sendmsg(
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
                 pair.a.memory.address(0), 8, 0, pair.toB, 2, Flags.MATCH_COMPLETE | Flags.INJECT_COMPLETE));
             // both drivers have gone on to end each other message behind them
             for (int i = 0; i < 100; i++) {
@@ -432,7 +432,7 @@ class CompletionLevelTest {
         endpoint.close();
         assertEquals(FabricErrno.EBADFLAGS,
             errno(() -> pair.a.endpoint.setOpFlags(Flags.TRANSMIT | Flags.MATCH_COMPLETE)));
-        assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
+        assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().tsendmsg(
             pair.a.memory.address(0), 8, 0, pair.toB, 1, 1, Flags.MATCH_COMPLETE));
         pair.a.assertQuiet(20);
     }
@@ -454,7 +454,7 @@ class CompletionLevelTest {
             assertEquals(FabricErrno.EBADFLAGS, errno(endpoint::enable));
             assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsend(0, 0, 0, 0, 0));
             endpoint.close();
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(0), 8, 0, pair.toB, 1, 1, Flags.COMMIT_COMPLETE | Flags.MATCH_COMPLETE));
             pair.a.assertQuiet(20);
         }

@@ -55,7 +55,7 @@ class FenceTest {
 
     private static void send(FabricPair pair, int length, long tag, long context, long flags) {
         pair.a.fill(place(context, length), length, (int) context);
-        assertEquals(0, pair.a.endpoint.tsendmsg(
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(
             pair.a.memory.address(place(context, length)), length, 0, pair.toB, tag, context, flags));
     }
 
@@ -103,7 +103,7 @@ class FenceTest {
             long toOther = pair.a.av.insert(other.name());
             sendHeld(pair);
             send(pair, 64, 2, 2, Flags.FENCE);
-            assertEquals(0, pair.a.endpoint.tsendmsg(
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(0), 64, 0, toOther, 3, 3, Flags.FENCE | Flags.DELIVERY_COMPLETE));
             pair.a.await(3);
             assertEquals(0, other.trecv(slot(pair.b, 3), 64, ANY, 3, 0, 3));

@@ -127,9 +127,9 @@ class CopiedMemoryTest {
                 bytes(from).putBytes(FAR, pattern, 2 * piece, piece);
                 clear(to, 0, piece + 100);
                 clear(to, FAR, 2 * piece + 1);
-                assertEquals(0, pair.b.endpoint.recvv(new IoVec().add(pair.b.memory.address(), piece / 2)
+                assertEquals(0, pair.b.endpoint.messages().recvv(new IoVec().add(pair.b.memory.address(), piece / 2)
                     .add(to.address(FAR), 2L * piece).add(to.address(50), piece), -1L, 1));
-                assertEquals(0, pair.a.endpoint.sendv(new IoVec().add(from.address(10), piece)
+                assertEquals(0, pair.a.endpoint.messages().sendv(new IoVec().add(from.address(10), piece)
                     .add(pair.a.memory.address(20), piece).add(from.address(FAR), piece), pair.toB, 2));
                 assertEquals(3L * piece, pair.b.await(1).len());
                 pair.a.await(2);
@@ -298,7 +298,7 @@ class CopiedMemoryTest {
         try (FabricPair pair = new FabricPair(setup, new Info().caps(Flags.MSG | Flags.MULTI_RECV), 64)) {
             MemoryRegion to = own(pair.b, 0);
             clear(to, 0, 8192);
-            assertEquals(0, pair.b.endpoint.recvmsg(to.address(GUARD), 4096, -1L, 1, Flags.MULTI_RECV));
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(to.address(GUARD), 4096, -1L, 1, Flags.MULTI_RECV));
             for (int i = 0; i < 8; i++) {
                 pair.a.fill(0, 200, 20 + i);
                 assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 200, pair.toB, 2));
@@ -322,16 +322,16 @@ class CopiedMemoryTest {
             clear(to, 0, 2048);
             FabricNode.Entry found = null;
             for (long context = 100; found == null || found.err() != 0; context++) {
-                assertEquals(0, pair.b.endpoint.trecvmsg(to.address(), 200, -1L, 6, 0, context, Flags.PEEK));
+                assertEquals(0, pair.b.endpoint.messages().trecvmsg(to.address(), 200, -1L, 6, 0, context, Flags.PEEK));
                 found = pair.b.await();
             }
             if (found.buf() != 0) {
                 FabricNode.assertPattern(bytes(to), 0, 200, 31, 0);
             }
-            assertEquals(0, pair.b.endpoint.trecvmsg(
+            assertEquals(0, pair.b.endpoint.messages().trecvmsg(
                 to.address(), 300, -1L, 6, 0, 7, Flags.PEEK | Flags.CLAIM));
             pair.b.await(7);
-            assertEquals(0, pair.b.endpoint.trecvmsg(to.address(1024), 300, -1L, 6, 0, 7, Flags.CLAIM));
+            assertEquals(0, pair.b.endpoint.messages().trecvmsg(to.address(1024), 300, -1L, 6, 0, 7, Flags.CLAIM));
             assertEquals(300, pair.b.await(7).len());
             FabricNode.assertPattern(bytes(to), 1024, 300, 31, 0);
         }
@@ -410,7 +410,7 @@ class CopiedMemoryTest {
             MemorySegment mapped = map(file, length);
             MemoryRegion gone = pair.b.domain.register(mapped);
             assertEquals(0, pair.b.endpoint.trecv(gone.address(), 100, -1L, 3, 0, 1));
-            assertEquals(0, pair.b.endpoint.trecvv(new IoVec().add(pair.b.memory.address(), 10)
+            assertEquals(0, pair.b.endpoint.messages().trecvv(new IoVec().add(pair.b.memory.address(), 10)
                 .add(gone.address(200), 90), -1L, 4, 0, 2));
             pair.b.awaitRead(2);
             file.truncate(0);
@@ -423,7 +423,7 @@ class CopiedMemoryTest {
             pair.a.await(4);
             assertEquals(0, pair.b.endpoint.tsend(gone.address(), 100, pair.toA, 5, 5));
             assertError(pair.b, 5, FabricErrno.EFAULT);
-            assertEquals(0, pair.b.endpoint.tsendv(new IoVec().add(pair.b.memory.address(), 10)
+            assertEquals(0, pair.b.endpoint.messages().tsendv(new IoVec().add(pair.b.memory.address(), 10)
                 .add(gone.address(), 10), pair.toA, 5, 6));
             assertError(pair.b, 6, FabricErrno.EFAULT);
             assertEquals(FabricErrno.EFAULT, RemoteMemoryPair.errno(() -> pair.b.domain.register(mapped)));
@@ -448,18 +448,18 @@ class CopiedMemoryTest {
                     assertEquals(0, pair.b.endpoint.trecv(gone.address(), length, -1L, 2, 0, 2));
                     assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(8000), 100, -1L, 3, 0, 3));
                     pair.b.awaitRead(3);
-                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                    assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                         pair.a.memory.address(), 8000, 0, pair.toB, 1, 11, flags));
-                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                    assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                         pair.a.memory.address(), length, 0, pair.toB, 2, 12, flags));
-                    assertEquals(0, pair.a.endpoint.tsendmsg(
+                    assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                         pair.a.memory.address(), 100, 0, pair.toB, 3, 13, flags));
                     assertEnds(pair.b, 2, 1, 2, 3);
                     assertEnds(pair.a, 12, 11, 12, 13);
                 }
             }
             // into a receive that comes later
-            assertEquals(0, pair.a.endpoint.tsendmsg(
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(), 100, 0, pair.toB, 2, 12, Flags.MATCH_COMPLETE | Flags.COMPLETION));
             pair.a.awaitRead(1);
             assertEquals(0, pair.b.endpoint.trecv(gone.address(), 100, -1L, 2, 0, 2));

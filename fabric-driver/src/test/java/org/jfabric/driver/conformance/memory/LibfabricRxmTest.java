@@ -260,13 +260,13 @@ class LibfabricRxmTest {
     @Test
     void aMessageWithoutBytesIsDeliveredToC() {
         for (long level : new long[] {Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE}) {
-            assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, 0, toC, 1, level));
+            assertEquals(0, node.endpoint.messages().sendmsg(node.memory.address(), 0, 0, toC, 1, level));
             // C answers while it makes progress, here at the next line
             c.ask("receive 8", "ok");
             assertEquals(0, node.await(1).err());
             assertTrue(c.ask("await").contains(" 0 "));
         }
-        assertEquals(0, node.endpoint.sendmsg(node.memory.address(), 0, 0, toC, 2, Flags.MATCH_COMPLETE));
+        assertEquals(0, node.endpoint.messages().sendmsg(node.memory.address(), 0, 0, toC, 2, Flags.MATCH_COMPLETE));
         assertEquals(FabricErrno.EOPNOTSUPP, node.await().err());
         assertWorks();
     }
@@ -278,7 +278,7 @@ class LibfabricRxmTest {
         long context = 1;
         for (long level : new long[] {Flags.TRANSMIT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
             node.memory.buffer().putBytes(0, pattern(9, length));
-            assertEquals(0, node.endpoint.sendmsg(node.memory.address(), length, 0, toC, context, level));
+            assertEquals(0, node.endpoint.messages().sendmsg(node.memory.address(), length, 0, toC, context, level));
             node.assertQuiet(100);
             c.ask("receive " + length, "ok");
             assertTrue(c.ask("await").contains(' ' + Integer.toString(length) + ' '));

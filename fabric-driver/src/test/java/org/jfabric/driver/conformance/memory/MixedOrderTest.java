@@ -223,9 +223,9 @@ class MixedOrderTest {
                         pair.b.awaitRead(1);
                         // not at the endpoint's level: over rxm such a message would be placed later
                         assertEquals(0, isTagged
-                            ? pair.a.endpoint.tsendmsg(
+                            ? pair.a.endpoint.messages().tsendmsg(
                                 pair.a.memory.address(MESSAGES), length, 0, pair.toB, 7, 8, Flags.INJECT_COMPLETE)
-                            : pair.a.endpoint.sendmsg(
+                            : pair.a.endpoint.messages().sendmsg(
                                 pair.a.memory.address(MESSAGES), length, 0, pair.toB, 8, Flags.INJECT_COMPLETE));
                         access.post(kind, 0, 1001 + round, 1);
                         awaitBoth(pair);

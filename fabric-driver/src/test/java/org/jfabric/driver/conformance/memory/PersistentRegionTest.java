@@ -258,7 +258,7 @@ class PersistentRegionTest {
             request.clear().memory(pair.a.memory.address(), 8).destAddr(pair.toB).remote(0, pair.key)
                 .flags(Flags.COMMIT_COMPLETE);
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.readmsg(request));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(), 8, 0, pair.toB, 1, 1, Flags.COMMIT_COMPLETE));
             Endpoint without = pair.open(pair.a, RemoteMemoryPair.hints(0));
             without.bind(pair.a.cq, Flags.TRANSMIT | Flags.RECV);

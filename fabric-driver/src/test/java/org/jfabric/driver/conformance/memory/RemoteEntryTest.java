@@ -114,7 +114,7 @@ class RemoteEntryTest {
             assertEquals(0, pair.remote.writedata(buf, 8, 5, to, 0, pair.key, 3));
             assertEquals(Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, pair.b.await(0).flags());
             pair.a.await(3);
-            assertEquals(0, endpoint.recvmsg(pair.b.memory.address(), 8, -1L, 4, Flags.MULTI_RECV));
+            assertEquals(0, endpoint.messages().recvmsg(pair.b.memory.address(), 8, -1L, 4, Flags.MULTI_RECV));
             assertEquals(0, pair.a.endpoint.send(buf, 8, to, 5));
             pair.a.await(5);
             long flags = pair.b.await(4).flags();

@@ -238,7 +238,8 @@ class ConnectionStateTest {
             assertEquals(0, left.tsend(pair.a.memory.address(0), 32, 0, 1, 1));
             connected.a.completion(1);
             if (sendsLong) {
-                assertEquals(0, left.tsendmsg(pair.a.memory.address(0), length, 0, 0, 2, 2, setup.heldFlags()));
+                assertEquals(0, left.messages().tsendmsg(
+                    pair.a.memory.address(0), length, 0, 0, 2, 2, setup.heldFlags()));
             }
             // and receives on both sides
             assertEquals(0, left.trecv(pair.a.memory.address(8 << 20), 64, ANY, 9, 0, 3));

@@ -121,17 +121,17 @@ class CounterTest {
              CountedNode a = new CountedNode(pair.a, true, WaitObject.NONE);
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
             long toB = a.insert(b);
-            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 1, 1, Flags.DELIVERY_COMPLETE));
+            assertEquals(0, a.endpoint.messages().tsendmsg(a.buffer(), 8, 0, toB, 1, 1, Flags.DELIVERY_COMPLETE));
             await("the delivery", () -> a.sends.read() == 1, a, b);
             // over a stream nothing overtakes the second one on its way
             int before = setup.isForeign() ? 1 : 2;
             if (!setup.hasAllOfOwn()) {
-                assertEquals(0, a.endpoint.tsendmsg(
+                assertEquals(0, a.endpoint.messages().tsendmsg(
                     a.buffer(), setup.heldLength(), 0, toB, 2, 1, Flags.DELIVERY_COMPLETE));
             } else {
-                assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 2, 1, Flags.MATCH_COMPLETE));
+                assertEquals(0, a.endpoint.messages().tsendmsg(a.buffer(), 8, 0, toB, 2, 1, Flags.MATCH_COMPLETE));
             }
-            assertEquals(0, a.endpoint.tsendmsg(a.buffer(), 8, 0, toB, 3, 1, Flags.DELIVERY_COMPLETE));
+            assertEquals(0, a.endpoint.messages().tsendmsg(a.buffer(), 8, 0, toB, 3, 1, Flags.DELIVERY_COMPLETE));
             long counted = before;
             await("the later delivery", () -> a.sends.read() == counted, a, b);
             for (int i = 0; i < 1000; i++) {
@@ -198,7 +198,7 @@ class CounterTest {
             assertEquals(1, b.cq.readErr(error, 0));
             assertEquals(FabricErrno.ECANCELED, error.err());
             // a peek receives nothing, and so it cannot fail to
-            assertEquals(0, b.endpoint.trecvmsg(0, 0, ANY, 77, 0, 14, Flags.PEEK));
+            assertEquals(0, b.endpoint.messages().trecvmsg(0, 0, ANY, 77, 0, 14, Flags.PEEK));
             await("the answer to the peek", () -> b.cq.readErr(error, 0) == 1, a, b);
             assertEquals(FabricErrno.ENOMSG, error.err());
             // dropped at the close: neither a success nor a failure (EP-029)
@@ -218,7 +218,7 @@ class CounterTest {
              CountedNode b = new CountedNode(pair.b, true, WaitObject.NONE)) {
             long toB = a.insert(b);
             for (int buffer = 1; buffer <= 2; buffer++) {
-                assertEquals(0, b.endpoint.recvmsg(b.buffer(), 256, ANY, buffer, Flags.MULTI_RECV));
+                assertEquals(0, b.endpoint.messages().recvmsg(b.buffer(), 256, ANY, buffer, Flags.MULTI_RECV));
                 for (int i = 0; i < 3; i++) {
                     assertEquals(0, a.endpoint.inject(payload, 0, 8, toB));
                 }

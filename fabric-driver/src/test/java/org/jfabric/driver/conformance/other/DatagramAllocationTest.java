@@ -56,7 +56,7 @@ class DatagramAllocationTest implements CompletionHandler {
             for (int i = 0; i < BATCH; i++) {
                 switch (i % 4) {
                     case 0 -> require(pair.a.endpoint.inject(injected, 0, 64, pair.toB));
-                    case 1 -> require(pair.a.endpoint.sendv(
+                    case 1 -> require(pair.a.endpoint.messages().sendv(
                         pieces.clear().add(from, 10).add(from + 10, 20), pair.toB, i));
                     default -> require(pair.a.endpoint.send(from, 128, pair.toB, i));
                 }

@@ -109,7 +109,7 @@ class DatagramTest {
             pair.b.close();
             long absent = pair.a.av.insert(gone.toString());
             for (int i = 0; i < 10; i++) {
-                assertEquals(0, pair.a.endpoint.sendmsg(
+                assertEquals(0, pair.a.endpoint.messages().sendmsg(
                     pair.a.memory.address(), 64, 0, absent, i, Flags.TRANSMIT_COMPLETE | Flags.COMPLETION));
                 pair.a.await(i);
             }
@@ -124,14 +124,15 @@ class DatagramTest {
         try (DatagramPair pair = new DatagramPair(setup)) {
             long buf = pair.a.memory.address();
             for (long level : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE, Flags.COMMIT_COMPLETE}) {
-                assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.sendmsg(buf, 8, 0, pair.toB, 1, level));
+                assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().sendmsg(buf, 8, 0, pair.toB, 1, level));
                 assertEquals(FabricErrno.EBADFLAGS, assertThrows(FabricException.class,
                     () -> pair.a.endpoint.setOpFlags(Flags.TRANSMIT | level)).errno());
                 Info hints = DatagramPair.hints();
                 hints.txAttr().opFlags(level);
                 assertEquals(List.of(), pair.a.fabric.info(hints).matches());
             }
-            assertEquals(0, pair.a.endpoint.sendmsg(buf, 8, 0, pair.toB, 1, Flags.INJECT_COMPLETE | Flags.COMPLETION));
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
+                buf, 8, 0, pair.toB, 1, Flags.INJECT_COMPLETE | Flags.COMPLETION));
             pair.a.await(1);
         }
     }
@@ -260,8 +261,8 @@ class DatagramTest {
             long to = pair.b.memory.address();
             IoVec out = new IoVec().add(from, 100).add(from + 100, 0).add(from + 100, 150).add(from + 250, 50);
             IoVec in = new IoVec().add(to, 7).add(to + 7, 293);
-            assertEquals(0, pair.b.endpoint.recvv(in, ANY, 2));
-            assertEquals(0, pair.a.endpoint.sendv(out, pair.toB, 1));
+            assertEquals(0, pair.b.endpoint.messages().recvv(in, ANY, 2));
+            assertEquals(0, pair.a.endpoint.messages().sendv(out, pair.toB, 1));
             pair.a.await(1);
             assertEquals(300, pair.b.await(2).len());
             pair.b.assertFilled(0, 300, 3);
@@ -286,12 +287,12 @@ class DatagramTest {
     void shouldFailSendsThatADatagramCannotCarry(DatagramSetup setup) throws Exception {
         try (DatagramPair pair = new DatagramPair(setup)) {
             long buf = pair.a.memory.address();
-            assertEquals(0, pair.a.endpoint.senddata(buf, 8, 1, pair.toB, 1));
+            assertEquals(0, pair.a.endpoint.messages().senddata(buf, 8, 1, pair.toB, 1));
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());
             assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 1, 2));
             assertEquals(FabricErrno.EOPNOTSUPP, pair.a.await().err());
             assertEquals(-FabricErrno.EOPNOTSUPP, pair.a.endpoint.trecv(buf, 8, ANY, 1, 0, 3));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.recvmsg(buf, 8, ANY, 3, Flags.PEEK));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().recvmsg(buf, 8, ANY, 3, Flags.PEEK));
             assertEquals(0, pair.a.endpoint.send(1, 8, pair.toB, 4));
             assertEquals(FabricErrno.EFAULT, pair.a.await().err());
         }

@@ -224,7 +224,7 @@ class DiscoveryTest {
             assertTrue(domain.cqDataSize() == 0 || domain.cqDataSize() >= 4);
             long data = domain.cqDataSize() == 8 ? 0x8877_6655_4433_2211L : 0x4433_2211L;
             pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), 8, data, pair.toB, 1, 2);
+            pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), 8, data, pair.toB, 1, 2);
             assertEquals(data, pair.b.await(1).data());
             long contexts = setup.isForeign() ? 1 : 64;
             assertEquals(contexts, domain.maxEpTxCtx());

@@ -71,7 +71,7 @@ class EventQueueConformanceTest {
             assertEquals(0, endpoint.tsend(pair.a.memory.address(0), 64, pair.toB, 1, 2));
             pair.b.await(1);
             pair.a.await(2);
-            assertEquals(0, endpoint.tsendmsg(
+            assertEquals(0, endpoint.messages().tsendmsg(
                 pair.a.memory.address(0), setup.heldLength(), 0, pair.toB, 3, 3, setup.heldFlags()));
             pair.a.awaitStep();
             pair.a.assertQuiet(50);

@@ -70,10 +70,10 @@ class GroupTest {
             UnsafeBuffer injected = new UnsafeBuffer(FabricNode.pattern(2, 0, 64));
             assertEquals(0, rig.writer.endpoint.send(rig.writer.memory.address(), 3000, to, 1));
             assertEquals(0, rig.writer.endpoint.inject(injected, 0, 64, to));
-            assertEquals(0, rig.writer.endpoint.sendmsg(
+            assertEquals(0, rig.writer.endpoint.messages().sendmsg(
                 rig.writer.memory.address(), 0, 0x1234567890L, to, 3,
                 Flags.REMOTE_CQ_DATA | Flags.MULTICAST | Flags.COMPLETION));
-            assertEquals(0, rig.writer.endpoint.sendv(new IoVec().add(rig.writer.memory.address(), 10)
+            assertEquals(0, rig.writer.endpoint.messages().sendv(new IoVec().add(rig.writer.memory.address(), 10)
                 .add(rig.writer.memory.address(10), 2000), to, 4));
             assertEquals(0, rig.writer.endpoint.tsend(rig.writer.memory.address(), 5, to, 7, 5));
             assertEquals(Flags.SEND | Flags.MSG, rig.writer.await(1).flags());
@@ -283,12 +283,12 @@ class GroupTest {
             assertEquals(0, writer.endpoint.send(buf, longest, group.fiAddr(), 1));
             writer.await(1);
             assertFails(FabricErrno.EMSGSIZE, writer, writer.endpoint.send(buf, longest + 1, group.fiAddr(), 2));
-            assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.sendmsg(
+            assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.messages().sendmsg(
                 buf, 8, 0, group.fiAddr(), 3, Flags.DELIVERY_COMPLETE | Flags.COMPLETION));
-            assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.sendmsg(
+            assertFails(FabricErrno.EBADFLAGS, writer, writer.endpoint.messages().sendmsg(
                 buf, 8, 0, group.fiAddr(), 3, Flags.MATCH_COMPLETE | Flags.COMPLETION));
             long toReader = writer.av.insert(reader.endpoint.name());
-            assertFails(FabricErrno.EINVAL, writer, writer.endpoint.sendmsg(
+            assertFails(FabricErrno.EINVAL, writer, writer.endpoint.messages().sendmsg(
                 buf, 8, 0, toReader, 4, Flags.MULTICAST | Flags.COMPLETION));
             assertFails(FabricErrno.EOPNOTSUPP, reader,
                 reader.endpoint.send(reader.memory.address(), 8, read.fiAddr(), 5));

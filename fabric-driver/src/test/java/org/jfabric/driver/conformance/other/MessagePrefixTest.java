@@ -103,15 +103,15 @@ class MessagePrefixTest {
             Endpoint from = pair.a.endpoint;
             assertEquals(PREFIX, from.msgPrefixSize());
             exchange(pair, 1, buf -> from.tsend(buf, LENGTH, pair.toB, 1, 1));
-            exchange(pair, 2, buf -> from.tsenddata(buf, LENGTH, 0xDA, pair.toB, 2, 2));
-            exchange(pair, 3, buf -> from.tsendmsg(buf, LENGTH, 0, pair.toB, 3, 3, Flags.INJECT));
-            exchange(pair, 4, buf -> from.tsendv(pieces(pair.a, 0, PREFIX, 30, 70), pair.toB, 4, 4));
-            exchange(pair, 5, buf -> from.tsendv(pieces(pair.a, 0, 50, 66), pair.toB, 5, 5));
-            exchange(pair, 6, buf -> from.tsendv(pieces(pair.a, 0, LENGTH), pair.toB, 6, 6));
-            exchange(pair, 7, buf -> from.tsendmsg(
+            exchange(pair, 2, buf -> from.messages().tsenddata(buf, LENGTH, 0xDA, pair.toB, 2, 2));
+            exchange(pair, 3, buf -> from.messages().tsendmsg(buf, LENGTH, 0, pair.toB, 3, 3, Flags.INJECT));
+            exchange(pair, 4, buf -> from.messages().tsendv(pieces(pair.a, 0, PREFIX, 30, 70), pair.toB, 4, 4));
+            exchange(pair, 5, buf -> from.messages().tsendv(pieces(pair.a, 0, 50, 66), pair.toB, 5, 5));
+            exchange(pair, 6, buf -> from.messages().tsendv(pieces(pair.a, 0, LENGTH), pair.toB, 6, 6));
+            exchange(pair, 7, buf -> from.messages().tsendmsg(
                 pieces(pair.a, 0, PREFIX, PAYLOAD), 0, pair.toB, 7, 7, Flags.INJECT));
             injected(pair, () -> from.tinject(array(PAYLOAD, 8), 3, LENGTH, pair.toB, 8), 8);
-            injected(pair, () -> from.tinjectdata(array(PAYLOAD, 9), 3, LENGTH, 5, pair.toB, 9), 9);
+            injected(pair, () -> from.messages().tinjectdata(array(PAYLOAD, 9), 3, LENGTH, 5, pair.toB, 9), 9);
             long buf = message(pair.a, PAYLOAD, 10);
             assertEquals(0, pair.b.endpoint.recv(buffer(pair.b), 2 * LENGTH, ANY, 20));
             assertEquals(0, from.send(buf, LENGTH, pair.toB, 10));
@@ -125,7 +125,7 @@ class MessagePrefixTest {
         for (boolean several : new boolean[] {false, true}) {
             long buffer = buffer(pair.b);
             assertEquals(0, several
-                ? pair.b.endpoint.trecvv(pieces(pair.b, RECEIVE, 24, LENGTH), ANY, seed, 0, seed)
+                ? pair.b.endpoint.messages().trecvv(pieces(pair.b, RECEIVE, 24, LENGTH), ANY, seed, 0, seed)
                 : pair.b.endpoint.trecv(buffer, 2 * LENGTH, ANY, seed, 0, seed));
             assertEquals(0, send.applyAsInt(message(pair.a, PAYLOAD, seed)));
             pair.a.await(seed);
@@ -167,7 +167,7 @@ class MessagePrefixTest {
             assertEquals(0, from.tinject(most, 0, PREFIX + inject, pair.toB, 5));
             assertEquals(PREFIX + inject, pair.b.await(5).len());
             assertEquals(0, pair.b.endpoint.trecv(buffer(pair.b), PREFIX + inject, ANY, 6, 0, 6));
-            assertEquals(0, from.tsendmsg(buf, PREFIX + inject, 0, pair.toB, 6, 6, Flags.INJECT));
+            assertEquals(0, from.messages().tsendmsg(buf, PREFIX + inject, 0, pair.toB, 6, 6, Flags.INJECT));
             pair.a.await(6);
             assertEquals(PREFIX + inject, pair.b.await(6).len());
         }
@@ -183,17 +183,17 @@ class MessagePrefixTest {
             int refused = -FabricErrno.EINVAL;
             assertEquals(refused, endpoint.tsend(buf, PREFIX - 1, pair.toB, 1, 1));
             assertEquals(refused, endpoint.send(buf, 0, pair.toB, 1));
-            assertEquals(refused, endpoint.tsendmsg(buf, PREFIX - 1, 0, pair.toB, 1, 1, Flags.INJECT));
-            assertEquals(refused, endpoint.tsendv(pieces(pair.a, 0, PREFIX - 1, 64), pair.toB, 1, 1));
-            assertEquals(refused, endpoint.tsendv(new IoVec(), pair.toB, 1, 1));
-            assertEquals(refused, endpoint.tsendv(null, pair.toB, 1, 1));
+            assertEquals(refused, endpoint.messages().tsendmsg(buf, PREFIX - 1, 0, pair.toB, 1, 1, Flags.INJECT));
+            assertEquals(refused, endpoint.messages().tsendv(pieces(pair.a, 0, PREFIX - 1, 64), pair.toB, 1, 1));
+            assertEquals(refused, endpoint.messages().tsendv(new IoVec(), pair.toB, 1, 1));
+            assertEquals(refused, endpoint.messages().tsendv(null, pair.toB, 1, 1));
             assertEquals(refused, endpoint.tinject(source, 0, PREFIX - 1, pair.toB, 1));
             assertEquals(refused, endpoint.tinject(source, -PREFIX, LENGTH, pair.toB, 1));
             assertEquals(refused, endpoint.tinject(source, 1, LENGTH, pair.toB, 1));
             assertEquals(refused, endpoint.trecv(buf, PREFIX - 1, ANY, 1, 0, 1));
             assertEquals(refused, endpoint.recv(buf, 0, ANY, 1));
-            assertEquals(refused, endpoint.trecvv(pieces(pair.a, 0, PREFIX - 1, 64), ANY, 1, 0, 1));
-            assertEquals(refused, endpoint.trecvmsg(buf, PREFIX - 1, ANY, 1, 0, 1, Flags.PEEK));
+            assertEquals(refused, endpoint.messages().trecvv(pieces(pair.a, 0, PREFIX - 1, 64), ANY, 1, 0, 1));
+            assertEquals(refused, endpoint.messages().trecvmsg(buf, PREFIX - 1, ANY, 1, 0, 1, Flags.PEEK));
             exchange(pair, 1, each -> endpoint.tsend(each, LENGTH, pair.toB, 1, 1));
         }
     }
@@ -269,7 +269,8 @@ class MessagePrefixTest {
             }
             entry = peek(pair, 0, 0, Flags.PEEK | Flags.CLAIM);
             assertEquals(LENGTH, entry.len());
-            assertEquals(0, to.trecvmsg(buffer(pair.b), 2 * LENGTH, ANY, 1, 0, entry.context(), Flags.CLAIM));
+            assertEquals(0, to.messages().trecvmsg(
+                buffer(pair.b), 2 * LENGTH, ANY, 1, 0, entry.context(), Flags.CLAIM));
             assertReceived(pair.b, pair.b.await(entry.context()), PAYLOAD, 5);
         }
     }
@@ -280,7 +281,7 @@ class MessagePrefixTest {
         for (long context = 100;; context++) {
             assertTrue(System.nanoTime() - deadline < 0, "no message");
             pair.pump();
-            assertEquals(0, pair.b.endpoint.trecvmsg(buf, len, ANY, 1, 0, context, flags));
+            assertEquals(0, pair.b.endpoint.messages().trecvmsg(buf, len, ANY, 1, 0, context, flags));
             FabricNode.Entry entry = pair.b.await();
             if (entry.err() != FabricErrno.ENOMSG) {
                 assertEquals(0, entry.err(), entry::toString);
@@ -298,12 +299,12 @@ class MessagePrefixTest {
             pair.b.fill(RECEIVE, 512, UNTOUCHED);
             Endpoint to = pair.b.endpoint;
             assertEquals(-FabricErrno.EINVAL,
-                to.recvmsg(pair.b.memory.address(RECEIVE), PREFIX - 1, ANY, 9, Flags.MULTI_RECV));
+                to.messages().recvmsg(pair.b.memory.address(RECEIVE), PREFIX - 1, ANY, 9, Flags.MULTI_RECV));
             // two messages fit, with the gap between them; behind them is room for a prefix and 23 bytes
             int second = 120;
             int length = second + LENGTH + PREFIX + 23;
             to.setopt(EndpointOption.MIN_MULTI_RECV, 1);
-            assertEquals(0, to.recvmsg(pair.b.memory.address(RECEIVE), length, ANY, 9, Flags.MULTI_RECV));
+            assertEquals(0, to.messages().recvmsg(pair.b.memory.address(RECEIVE), length, ANY, 9, Flags.MULTI_RECV));
             for (int i = 0; i < 2; i++) {
                 assertEquals(0, pair.a.endpoint.send(message(pair.a, PAYLOAD, i), LENGTH, pair.toB, 1));
                 pair.a.await(1);
@@ -362,11 +363,11 @@ class MessagePrefixTest {
                 assertEquals(0, pair.b.endpoint.trecv(buffer(pair.b), 2 * LENGTH, ANY, 2, 0, 4));
                 SendRequest request = new SendRequest().memory(message(pair.a, PAYLOAD, 5), LENGTH)
                     .destAddr(pair.toB).tag(2).opContext(3).trigger(new TriggeredContext().threshold(counter, 0));
-                assertEquals(0, pair.a.endpoint.tsendmsg(request));
+                assertEquals(0, pair.a.endpoint.messages().tsendmsg(request));
                 pair.a.await(3);
                 assertReceived(pair.b, pair.b.await(4), PAYLOAD, 5);
                 request.memory(pair.a.memory.address(), PREFIX - 1);
-                assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tsendmsg(request));
+                assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().tsendmsg(request));
             }
         }
     }

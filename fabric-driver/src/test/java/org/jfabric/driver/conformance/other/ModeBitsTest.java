@@ -113,7 +113,7 @@ class ModeBitsTest {
             endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 1, 0, 11);
             endpoint.recv(pair.b.memory.address(LENGTH), LENGTH, ANY, 12);
             endpoint.trecv(pair.b.memory.address(2 * LENGTH), LENGTH - 1, ANY, 2, 0, 13);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), LENGTH, 0xDA, to, 1, 1);
+            pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), LENGTH, 0xDA, to, 1, 1);
             pair.a.await(1);
             assertEquals(Flags.RECV | Flags.TAGGED | Flags.REMOTE_CQ_DATA, pair.b.await(11).flags());
             pair.a.endpoint.send(pair.a.memory.address(), LENGTH, to, 2);

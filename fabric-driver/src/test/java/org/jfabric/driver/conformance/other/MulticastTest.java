@@ -68,7 +68,7 @@ class MulticastTest {
                 assertEquals(0, pair.b.endpoint.recv(pair.b.memory.address(), 4096, ANY, i));
                 assertEquals(0, third.endpoint.recv(third.memory.address(), 4096, ANY, i));
                 pair.a.fill(0, 100 + i, i);
-                assertEquals(0, pair.a.endpoint.sendmsg(
+                assertEquals(0, pair.a.endpoint.messages().sendmsg(
                     pair.a.memory.address(), 100 + i, 0, sender.fiAddr(), i, Flags.MULTICAST | Flags.COMPLETION));
                 assertEquals(Flags.SEND | Flags.MSG | Flags.MULTICAST, pair.a.await(i).flags());
                 received(pair.b, i, pair.toA);
@@ -199,7 +199,7 @@ class MulticastTest {
             // nothing of it stays behind: the endpoint goes on
             assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 10, pair.toB, 1));
             pair.a.await(1);
-            assertEquals(-FabricErrno.EBADFLAGS, plain.a.endpoint.sendmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, plain.a.endpoint.messages().sendmsg(
                 plain.a.memory.address(), 10, 0, plain.toB, 1, Flags.MULTICAST));
         }
     }

@@ -168,13 +168,13 @@ class OperationContextTest {
         IoVec pieces = new IoVec().add(buf, 8).add(buf, 8);
         assertEquals(NO_PLACE, endpoint.tsend(buf, LENGTH, pair.toB, 1, context));
         assertEquals(NO_PLACE, endpoint.send(buf, LENGTH, pair.toB, context));
-        assertEquals(NO_PLACE, endpoint.tsendv(pieces, pair.toB, 1, context));
-        assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, 0, pair.toB, 1, context, Flags.INJECT));
+        assertEquals(NO_PLACE, endpoint.messages().tsendv(pieces, pair.toB, 1, context));
+        assertEquals(NO_PLACE, endpoint.messages().tsendmsg(buf, LENGTH, 0, pair.toB, 1, context, Flags.INJECT));
         assertEquals(NO_PLACE, endpoint.trecv(buf, LENGTH, ANY, 1, 0, context));
         assertEquals(NO_PLACE, endpoint.recv(buf, LENGTH, ANY, context));
-        assertEquals(NO_PLACE, endpoint.trecvv(pieces, ANY, 1, 0, context));
-        assertEquals(NO_PLACE, endpoint.trecvmsg(buf, LENGTH, ANY, 1, 0, context, Flags.PEEK));
-        assertEquals(NO_PLACE, endpoint.trecvmsg(0, 0, ANY, 1, 0, context, Flags.PEEK | Flags.DISCARD));
+        assertEquals(NO_PLACE, endpoint.messages().trecvv(pieces, ANY, 1, 0, context));
+        assertEquals(NO_PLACE, endpoint.messages().trecvmsg(buf, LENGTH, ANY, 1, 0, context, Flags.PEEK));
+        assertEquals(NO_PLACE, endpoint.messages().trecvmsg(0, 0, ANY, 1, 0, context, Flags.PEEK | Flags.DISCARD));
         SendClaim claim = new SendClaim();
         assertEquals(0, endpoint.tryClaim(8, claim));
         assertEquals(NO_PLACE, claim.commit(8, pair.toB, 1, context));
@@ -196,10 +196,10 @@ class OperationContextTest {
             assertEquals(NO_PLACE, endpoint.remoteMemory().readv(pieces, pair.toB, 0, 7, 1));
             SendRequest request = new SendRequest().memory(buf, LENGTH).destAddr(pair.toB).tag(2).opContext(1)
                 .trigger(new TriggeredContext().threshold(counter, 0));
-            assertEquals(NO_PLACE, endpoint.tsendmsg(request));
+            assertEquals(NO_PLACE, endpoint.messages().tsendmsg(request));
             long place = new OperationContext().wrap(pair.a.memory, 4096).id();
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LENGTH, ANY, 2, 0, 3));
-            assertEquals(0, endpoint.tsendmsg(request.opContext(place)));
+            assertEquals(0, endpoint.messages().tsendmsg(request.opContext(place)));
             pair.a.await(place);
             pair.b.await(3);
         }
@@ -225,8 +225,10 @@ class OperationContextTest {
                     assertEquals(0, endpoint.trecv(buf, LENGTH, ANY, 2, 0, context));
                     assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), LENGTH, to, 2, 2));
                     pair.b.await(2);
-                    assertEquals(NO_PLACE, endpoint.tsendmsg(buf, LENGTH, 0, pair.toB, 1, context, Flags.COMPLETION));
-                    assertEquals(NO_PLACE, endpoint.trecvmsg(buf, LENGTH, ANY, 1, 0, context, Flags.COMPLETION));
+                    assertEquals(NO_PLACE, endpoint.messages().tsendmsg(
+                        buf, LENGTH, 0, pair.toB, 1, context, Flags.COMPLETION));
+                    assertEquals(NO_PLACE, endpoint.messages().trecvmsg(
+                        buf, LENGTH, ANY, 1, 0, context, Flags.COMPLETION));
                     // only failures have entries, and theirs name the endpoint
                     for (int i = 0; i < 2; i++) {
                         assertEquals(0, i == 0 ? endpoint.tsend(8, LENGTH, pair.toB, 1, context)
@@ -260,17 +262,17 @@ class OperationContextTest {
             do {
                 assertTrue(System.nanoTime() - deadline < 0, "no message");
                 pair.pump();
-                assertEquals(0, endpoint.trecvmsg(0, 0, ANY, 9, 0, place, Flags.PEEK | Flags.CLAIM));
+                assertEquals(0, endpoint.messages().trecvmsg(0, 0, ANY, 9, 0, place, Flags.PEEK | Flags.CLAIM));
                 entry = pair.a.await();
             } while (entry.err() == FabricErrno.ENOMSG);
             assertEquals(0, entry.err(), entry::toString);
             assertEquals(place, entry.context());
-            assertEquals(0, endpoint.trecvmsg(buf, LENGTH, ANY, 9, 0, another, Flags.CLAIM));
+            assertEquals(0, endpoint.messages().trecvmsg(buf, LENGTH, ANY, 9, 0, another, Flags.CLAIM));
             entry = pair.a.await();
             assertEquals(FabricErrno.EINVAL, entry.err());
             assertEquals(another, entry.context());
-            assertEquals(NO_PLACE, endpoint.trecvmsg(buf, LENGTH, ANY, 9, 0, 0, Flags.CLAIM));
-            assertEquals(0, endpoint.trecvmsg(buf, LENGTH, ANY, 9, 0, place, Flags.CLAIM));
+            assertEquals(NO_PLACE, endpoint.messages().trecvmsg(buf, LENGTH, ANY, 9, 0, 0, Flags.CLAIM));
+            assertEquals(0, endpoint.messages().trecvmsg(buf, LENGTH, ANY, 9, 0, place, Flags.CLAIM));
             pair.a.await(place);
             pair.a.assertFilled(0, LENGTH, 4);
             pair.b.await(1);
@@ -296,7 +298,7 @@ class OperationContextTest {
                 pair.b.await(1);
                 FabricNode.Entry entry = pair.a.await();
                 RecvContext message = queue.recvContext(entry.context());
-                assertEquals(0, endpoint.trecvmsg(
+                assertEquals(0, endpoint.messages().trecvmsg(
                     pair.a.memory.address(), LENGTH, ANY, 9, 0, message.context(77).id(), Flags.CLAIM));
                 pair.a.await(77);
                 pair.a.assertFilled(0, LENGTH, 4);

@@ -201,7 +201,7 @@ class PeerAndAddressTest {
             pair.b.await(1);
             pair.a.await(2);
             for (int i = 0; i < 3; i++) {
-                assertEquals(0, pair.a.endpoint.tsendmsg(
+                assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                     pair.a.memory.address(), setup.heldLength(), 0, pair.toB, 2, 10 + i, setup.heldFlags()));
             }
             long before = System.nanoTime();

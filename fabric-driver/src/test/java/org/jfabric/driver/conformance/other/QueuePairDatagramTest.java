@@ -94,7 +94,7 @@ class QueuePairDatagramTest {
                 a.memory.buffer().putByte(i, (byte) (i * 7 + length));
             }
             assertEquals(0, b.endpoint.recv(b.memory.address(), longest, -1, 5));
-            assertEquals(0, a.endpoint.senddata(a.memory.address(), length, 0xdead_beefL + length, toB, 6));
+            assertEquals(0, a.endpoint.messages().senddata(a.memory.address(), length, 0xdead_beefL + length, toB, 6));
             assertEquals(6, a.await().context());
             FabricNode.Entry received = b.await();
             assertEquals(0, received.err());
@@ -119,7 +119,7 @@ class QueuePairDatagramTest {
         b.memory.buffer().setMemory(0, 100, (byte) 0);
         a.memory.buffer().setMemory(0, 100, (byte) 9);
         assertEquals(0, b.endpoint.recv(b.memory.address(), 4096, -1, 5));
-        assertEquals(0, a.endpoint.sendmsg(
+        assertEquals(0, a.endpoint.messages().sendmsg(
             a.memory.address(), 100, 0, group.fiAddr(), 6, Flags.MULTICAST | Flags.COMPLETION));
         assertEquals(6, a.await().context());
         FabricNode.Entry received = b.await();

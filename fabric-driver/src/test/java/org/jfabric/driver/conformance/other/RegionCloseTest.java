@@ -48,13 +48,13 @@ class RegionCloseTest {
         MemoryRegion region = pair.a.domain.allocate(length);
         for (int i = 0; i < earlierMessages; i++) {
             fill(region, i);
-            assertEquals(0, pair.a.endpoint.tsendmsg(region.address(), length, 0, pair.toB, i, 2, level));
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(region.address(), length, 0, pair.toB, i, 2, level));
             receive(pair, i);
         }
         long withRegion = view.counter(MAPPED);
         assertTrue(withRegion >= atRest + length, () -> atRest + " bytes mapped, then " + withRegion);
         fill(region, 77);
-        assertEquals(0, pair.a.endpoint.tsendmsg(region.address(), length, 0, pair.toB, 77, 2, level));
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(region.address(), length, 0, pair.toB, 77, 2, level));
         pair.a.awaitStep();
         pair.a.assertQuiet(200);
         long closed = region.address();
@@ -68,11 +68,11 @@ class RegionCloseTest {
         receive(pair, 77);
         awaitMapped(pair, view, mapped -> mapped == withRegion);
         // what names the closed one from now on ends with an entry; the new one is not meant
-        assertEquals(0, pair.a.endpoint.tsendmsg(closed, length, 0, pair.toB, 78, 3, level));
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(closed, length, 0, pair.toB, 78, 3, level));
         FabricNode.Entry refused = pair.a.await();
         assertEquals(FabricErrno.EFAULT, refused.err(), refused::toString);
         assertEquals(3, refused.context());
-        assertEquals(0, pair.a.endpoint.tsendmsg(next.address(), length, 0, pair.toB, OTHER, 2, level));
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(next.address(), length, 0, pair.toB, OTHER, 2, level));
         receive(pair, OTHER);
         next.close();
         awaitMapped(pair, view, mapped -> mapped == atRest);

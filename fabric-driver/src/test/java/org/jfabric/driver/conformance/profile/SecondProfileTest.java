@@ -266,10 +266,10 @@ class SecondProfileTest {
             long buffer = pair.b.memory.address();
             assertEquals(-FabricErrno.EINVAL, b.recv(buffer, LENGTH, ANY, 1));
             assertEquals(-FabricErrno.EINVAL, b.trecv(buffer, LENGTH, ANY, 1, 0, 1));
-            assertEquals(-FabricErrno.EINVAL, b.trecvmsg(buffer, LENGTH, ANY, 1, 0, 1, 0));
+            assertEquals(-FabricErrno.EINVAL, b.messages().trecvmsg(buffer, LENGTH, ANY, 1, 0, 1, 0));
             IoVec pieces = new IoVec().add(buffer, 8).add(buffer + 8, 8);
-            assertEquals(-FabricErrno.EINVAL, b.recvv(pieces, ANY, 1));
-            assertEquals(-FabricErrno.EINVAL, b.trecvv(pieces, ANY, 1, 0, 1));
+            assertEquals(-FabricErrno.EINVAL, b.messages().recvv(pieces, ANY, 1));
+            assertEquals(-FabricErrno.EINVAL, b.messages().trecvv(pieces, ANY, 1, 0, 1));
             // the one that is posted first is for the other source
             assertEquals(0, b.trecv(buffer, LENGTH, toOther, 5, 0, 11));
             assertEquals(0, b.trecv(pair.b.memory.address(LENGTH), LENGTH, pair.toA, 5, 0, 12));
@@ -347,8 +347,8 @@ class SecondProfileTest {
             assertEquals(0, b.endpoint.trecv(into, 64, ANY, 1, 0, 1));
             assertEquals(0, b.endpoint.recv(into, 64, ANY, 1));
             assertEquals(0, a.endpoint.tinject(bytes, 0, 7, toB, 1));
-            assertEquals(0, a.endpoint.tsenddata(from, 9, 99, toB, 1, 2));
-            assertEquals(0, a.endpoint.tsendv(pieces, toB, 1, 2));
+            assertEquals(0, a.endpoint.messages().tsenddata(from, 9, 99, toB, 1, 2));
+            assertEquals(0, a.endpoint.messages().tsendv(pieces, toB, 1, 2));
             assertEquals(0, a.endpoint.send(from, 11, toB, 2));
             sum += 7 + 9 + 40 + 11;
             a.await(pair, sum, 0);

@@ -44,7 +44,7 @@ class TaggedMultiReceiveTest {
 
     /** Posts a buffer for tags that differ in the bits of a mask. */
     private static void post(FabricPair pair, int offset, int length, long tag, long ignore, long context) {
-        assertEquals(0, pair.b.endpoint.trecvmsg(
+        assertEquals(0, pair.b.endpoint.messages().trecvmsg(
             pair.b.memory.address(RECEIVE + offset), length, ANY, tag, ignore, context, Flags.MULTI_RECV));
     }
 
@@ -109,7 +109,7 @@ class TaggedMultiReceiveTest {
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(0), 64, ANY, 5, 0, 11));
             post(pair, 0, 1024, 5, 0, BUFFER);
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(64), 64, ANY, 5, 0, 12));
-            assertEquals(0, pair.b.endpoint.recvmsg(
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(
                 pair.b.memory.address(RECEIVE + 4096), 1024, ANY, 13, Flags.MULTI_RECV));
             send(pair, 8, 5, 1);
             pair.b.await(11);
@@ -206,7 +206,7 @@ class TaggedMultiReceiveTest {
     @SetupSource(calls = true)
     void shouldRefuseSuchBuffersWithoutTheCapability(Setup setup) {
         try (FabricPair pair = open(setup, CAPS | Flags.MULTI_RECV, 64)) {
-            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.trecvmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.messages().trecvmsg(
                 pair.b.memory.address(), 64, ANY, 1, 0, 1, Flags.MULTI_RECV));
         }
         try (FabricPair pair = open(setup, CAPS, 64)) {
@@ -220,14 +220,14 @@ class TaggedMultiReceiveTest {
         try (FabricPair pair = new FabricPair(setup, hints, 64)) {
             long buffer = pair.b.memory.address();
             assertEquals(-FabricErrno.EBADFLAGS,
-                pair.b.endpoint.recvmsg(buffer, 64, pair.toA, 1, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().recvmsg(buffer, 64, pair.toA, 1, Flags.MULTI_RECV));
             assertEquals(-FabricErrno.EINVAL,
-                pair.b.endpoint.trecvmsg(buffer, 64, ANY, 1, 0, 1, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().trecvmsg(buffer, 64, ANY, 1, 0, 1, Flags.MULTI_RECV));
             assertEquals(-FabricErrno.EINVAL,
-                pair.b.endpoint.trecvmsg(buffer, 64, pair.toA, 1, 2, 1, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().trecvmsg(buffer, 64, pair.toA, 1, 2, 1, Flags.MULTI_RECV));
             assertEquals(-FabricErrno.EINVAL,
-                pair.b.endpoint.trecvmsg(buffer, -1, pair.toA, 1, 0, 1, Flags.MULTI_RECV));
-            assertEquals(0, pair.b.endpoint.trecvmsg(buffer, 64, pair.toA, 1, 0, 1, Flags.MULTI_RECV));
+                pair.b.endpoint.messages().trecvmsg(buffer, -1, pair.toA, 1, 0, 1, Flags.MULTI_RECV));
+            assertEquals(0, pair.b.endpoint.messages().trecvmsg(buffer, 64, pair.toA, 1, 0, 1, Flags.MULTI_RECV));
         }
     }
 }

@@ -46,10 +46,10 @@ class CompletionFieldsTest {
             pair.a.endpoint.send(pair.a.memory.address(), 100, pair.toB, 2);
             record(pair, seen);
             pair.b.endpoint.trecv(pair.b.memory.address(), 4096, ANY, 0x70, 0xF, 3);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), 4096, DATA, pair.toB, 0x77, 4);
+            pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), 4096, DATA, pair.toB, 0x77, 4);
             record(pair, seen);
             pair.b.endpoint.recv(pair.b.memory.address(), 1 << 20, ANY, 5);
-            pair.a.endpoint.senddata(pair.a.memory.address(), 1 << 20, DATA, pair.toB, 6);
+            pair.a.endpoint.messages().senddata(pair.a.memory.address(), 1 << 20, DATA, pair.toB, 6);
             record(pair, seen);
             pair.b.endpoint.trecv(pair.b.memory.address(), 0, ANY, 8, 0, 7);
             pair.a.endpoint.tsend(0, 0, pair.toB, 8, 8);
@@ -90,7 +90,7 @@ class CompletionFieldsTest {
             long[] values = {DATA, 1, 0, -1, 0x8000_0000_0000_0000L};
             for (long value : values) {
                 pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1);
-                pair.a.endpoint.tsenddata(pair.a.memory.address(), 8, value, pair.toB, 1, 2);
+                pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), 8, value, pair.toB, 1, 2);
                 assertEquals(0, pair.a.await(2).flags() & Flags.REMOTE_CQ_DATA);
                 Entry with = pair.b.await(1);
                 assertNotEquals(0, with.flags() & Flags.REMOTE_CQ_DATA);

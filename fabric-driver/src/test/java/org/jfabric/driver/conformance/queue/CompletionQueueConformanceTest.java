@@ -94,7 +94,8 @@ class CompletionQueueConformanceTest {
                     endpoint.trecv(pair.b.memory.address(i * 128L), 128, ANY, 0, -1L, 70 + i);
                 }
                 for (int i = 0; i < 3; i++) {
-                    pair.a.endpoint.tsenddata(pair.a.memory.address(), 100 + i, 0xDA + i, dest, 0x7A60 + i, 1);
+                    pair.a.endpoint.messages().tsenddata(
+                        pair.a.memory.address(), 100 + i, 0xDA + i, dest, 0x7A60 + i, 1);
                     pair.a.await(1);
                 }
                 entries.setMemory(0, entries.capacity(), UNTOUCHED);
@@ -130,7 +131,7 @@ class CompletionQueueConformanceTest {
             Endpoint endpoint = endpoint(pair.b, queue, queue, 0);
             long dest = pair.a.av.insert(endpoint.name());
             endpoint.trecv(pair.b.memory.address(), 60, ANY, 5, 0, 0xC0);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(), 100, 0xDA, dest, 5, 1);
+            pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), 100, 0xDA, dest, 5, 1);
             pair.a.await(1);
             assertEquals(-FabricErrno.EAVAIL, until(queue, 1));
             CompletionError error = new CompletionError();

@@ -143,7 +143,8 @@ class CompletionReadTest {
                 for (int i = from.length - 1; i >= 0; i--) {
                     FabricNode sender = senders.get(i);
                     long dest = sender.av.insert(pair.b.endpoint.name());
-                    assertEquals(0, sender.endpoint.tsenddata(sender.memory.address(), 8 + i, 70 + i, dest, i, 9));
+                    assertEquals(0, sender.endpoint.messages().tsenddata(
+                        sender.memory.address(), 8 + i, 70 + i, dest, i, 9));
                     sender.await(9);
                     awaitPosted(pair, pair.b.endpoint, pair.b.cq, i);
                 }

@@ -136,7 +136,7 @@ class SourceReportTest {
                     if (posted) {
                         receiver.post(length + 1, context);
                     }
-                    assertEquals(0, pair.a.endpoint.tsenddata(
+                    assertEquals(0, pair.a.endpoint.messages().tsenddata(
                         pair.a.memory.address(PAYLOAD), length, 0xDA7A, receiver.address, 5, 100));
                     pair.b.assertQuiet(20);
                     if (!posted) {

@@ -253,11 +253,11 @@ class BackpressureTest {
         int length = pair.setup.heldLength();
         pair.a.fill(0, length, 1);
         pair.a.fill(length, LENGTH, 2);
-        assertEquals(0, pair.a.endpoint.tsendmsg(
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(
             pair.a.memory.address(), length, 0, to, 1, 11, pair.setup.heldFlags()));
         // embedded drivers move a little of it in each round
         pair.a.assertQuiet(5000);
-        assertEquals(0, pair.a.endpoint.tsendmsg(
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(
             pair.a.memory.address(length), LENGTH, 0, to, 1, 12, pair.setup.heldFlags()));
         pair.b.assertQuiet(50);
         for (int i = 1; i <= 2; i++) {

@@ -40,7 +40,7 @@ class ContextSizeTest {
         while (refused < 200) {
             // over tcp the first one stays at the sender, and all others behind it
             int length = setup.isForeign() && accepted == 0 ? setup.heldLength() : TOO_LONG_TO_BE_EAGER;
-            int result = pair.a.endpoint.tsendmsg(
+            int result = pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(0), length, 0, pair.toB, 1, accepted, setup.heldFlags());
             if (result == 0) {
                 accepted++;

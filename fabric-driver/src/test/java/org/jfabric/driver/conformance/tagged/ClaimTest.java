@@ -59,8 +59,8 @@ class ClaimTest {
                     node.awaitError(90, FabricErrno.EINVAL);
                     // tag, ignore and source of the fetching call do not matter (AMB-49)
                     assertEquals(0, tagged
-                        ? node.endpoint.trecvmsg(buf, LARGE, node.address + 999, 77, 0, 90, Flags.CLAIM)
-                        : node.endpoint.recvmsg(buf, LARGE, node.address + 999, 90, Flags.CLAIM));
+                        ? node.endpoint.messages().trecvmsg(buf, LARGE, node.address + 999, 77, 0, 90, Flags.CLAIM)
+                        : node.endpoint.messages().recvmsg(buf, LARGE, node.address + 999, 90, Flags.CLAIM));
                     PeekNode.Entry fetched = node.await(90);
                     assertEquals(claimed, fetched);
                     pair.b.assertFilled(PLACE, length, 1);
@@ -86,29 +86,29 @@ class ClaimTest {
             node.find(true, 5, 90, Flags.CLAIM);
             long buf = node.place(PLACE, SMALL);
             // no context: the client knows at once; another one: the answer of the driver, in every mode alike
-            assertEquals(-FabricErrno.EINVAL, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 0, Flags.CLAIM));
-            assertEquals(-FabricErrno.EINVAL, node.endpoint.trecvmsg(0, 0, ANY, 5, 0, 0, DROP));
+            assertEquals(-FabricErrno.EINVAL, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 5, 0, 0, Flags.CLAIM));
+            assertEquals(-FabricErrno.EINVAL, node.endpoint.messages().trecvmsg(0, 0, ANY, 5, 0, 0, DROP));
             assertEquals(-FabricErrno.EINVAL, node.peek(0, 0, 5, 0, Flags.CLAIM));
-            assertEquals(-FabricErrno.EINVAL, node.endpoint.recvmsg(0, 0, ANY, 0, Flags.PEEK | Flags.CLAIM));
+            assertEquals(-FabricErrno.EINVAL, node.endpoint.messages().recvmsg(0, 0, ANY, 0, Flags.PEEK | Flags.CLAIM));
             for (long flags : new long[] {Flags.CLAIM, DROP}) {
-                assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 91, flags));
+                assertEquals(0, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 5, 0, 91, flags));
                 node.awaitError(91, FabricErrno.EINVAL);
                 // claimed by a tagged call
-                assertEquals(0, node.endpoint.recvmsg(buf, SMALL, ANY, 90, flags));
+                assertEquals(0, node.endpoint.messages().recvmsg(buf, SMALL, ANY, 90, flags));
                 node.awaitError(90, FabricErrno.EINVAL);
             }
             node.assertUntouched(PLACE, SMALL);
             // a context is bound to one claim at a time
             assertEquals(0, node.peek(0, 0, 5, 90, Flags.CLAIM));
             node.awaitError(90, FabricErrno.EBUSY);
-            assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
+            assertEquals(0, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
             assertEquals(1, node.await(90).data());
             pair.b.assertFilled(PLACE, SMALL, 1);
             // once, and then the context is free again
-            assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
+            assertEquals(0, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
             node.awaitError(90, FabricErrno.EINVAL);
             assertEquals(2, node.find(true, 5, 90, Flags.CLAIM).data());
-            assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
+            assertEquals(0, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 5, 0, 90, Flags.CLAIM));
             assertEquals(2, node.await(90).data());
         }
     }
@@ -131,29 +131,29 @@ class ClaimTest {
                 for (long flags : new long[] {Flags.CLAIM, DROP}) {
                     // neither by the tag, nor by what its sender or another endpoint calls it
                     for (long context : new long[] {92, 89, PeekNode.SENT, -90, 90 | 1L << 32}) {
-                        assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, context, flags));
+                        assertEquals(0, node.endpoint.messages().trecvmsg(buf, LARGE, ANY, 5, 0, context, flags));
                         node.awaitError(context, FabricErrno.EINVAL);
                     }
-                    assertEquals(0, other.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, 90, flags));
+                    assertEquals(0, other.endpoint.messages().trecvmsg(buf, LARGE, ANY, 5, 0, 90, flags));
                     other.awaitError(90, FabricErrno.EINVAL);
                 }
                 node.assertUntouched(PLACE, LARGE);
                 // the tag of the one, the context of the other
-                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 5, 0, 91, Flags.CLAIM));
+                assertEquals(0, node.endpoint.messages().trecvmsg(buf, LARGE, ANY, 5, 0, 91, Flags.CLAIM));
                 PeekNode.Entry second = node.await(91);
                 assertEquals(6, second.tag());
                 assertEquals(2, second.data());
                 pair.b.assertFilled(PLACE, length, 2);
-                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 91, Flags.CLAIM));
+                assertEquals(0, node.endpoint.messages().trecvmsg(buf, LARGE, ANY, 6, 0, 91, Flags.CLAIM));
                 node.awaitError(91, FabricErrno.EINVAL);
                 // an ordinary receive with the context of the claim takes another message
                 assertEquals(0, node.endpoint.trecv(buf, LARGE, ANY, 5, 0, 90));
                 send(node, 5, length, 4);
                 assertEquals(4, node.await(90).data());
-                assertEquals(0, node.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 90, Flags.CLAIM));
+                assertEquals(0, node.endpoint.messages().trecvmsg(buf, LARGE, ANY, 6, 0, 90, Flags.CLAIM));
                 assertEquals(1, node.await(90).data());
                 pair.b.assertFilled(PLACE, length, 1);
-                assertEquals(0, other.endpoint.trecvmsg(buf, LARGE, ANY, 6, 0, 92, Flags.CLAIM));
+                assertEquals(0, other.endpoint.messages().trecvmsg(buf, LARGE, ANY, 6, 0, 92, Flags.CLAIM));
                 assertEquals(3, other.await(92).data());
                 pair.b.assertFilled(PLACE, length, 3);
                 for (int i = 0; i < 4; i++) {
@@ -169,7 +169,7 @@ class ClaimTest {
     private static void send(PeekNode node, long tag, int length, int seed) {
         long place = (long) seed * LARGE;
         node.sender.fill(place, length, seed);
-        assertEquals(0, node.sender.endpoint.tsenddata(
+        assertEquals(0, node.sender.endpoint.messages().tsenddata(
             node.sender.memory.address(place), length, seed, node.address, tag, PeekNode.SENT));
     }
 
@@ -182,7 +182,8 @@ class ClaimTest {
             node.find(5);
             assertEquals(0, node.peek(0, 0, 6, 90, Flags.CLAIM));
             assertEquals(42, node.awaitError(90, FabricErrno.ENOMSG).err());
-            assertEquals(0, node.endpoint.trecvmsg(node.place(PLACE, SMALL), SMALL, ANY, 6, 0, 90, Flags.CLAIM));
+            assertEquals(0, node.endpoint.messages().trecvmsg(
+                node.place(PLACE, SMALL), SMALL, ANY, 6, 0, 90, Flags.CLAIM));
             node.awaitError(90, FabricErrno.EINVAL);
             node.assertUntouched(PLACE, SMALL);
             assertEquals(0, node.peek(0, 0, 6, 91, Flags.DISCARD));
@@ -198,8 +199,8 @@ class ClaimTest {
         try (FabricPair pair = new FabricPair(setup); PeekNode node = new PeekNode(pair)) {
             node.send(5, SMALL, 1);
             node.find(5);
-            assertEquals(-FabricErrno.EINVAL, node.endpoint.trecvmsg(0, 0, ANY, 5, 0, 1, Flags.DISCARD));
-            assertEquals(-FabricErrno.EINVAL, node.endpoint.recvmsg(0, 0, ANY, 1, Flags.DISCARD));
+            assertEquals(-FabricErrno.EINVAL, node.endpoint.messages().trecvmsg(0, 0, ANY, 5, 0, 1, Flags.DISCARD));
+            assertEquals(-FabricErrno.EINVAL, node.endpoint.messages().recvmsg(0, 0, ANY, 1, Flags.DISCARD));
             assertEquals(-FabricErrno.EINVAL, node.peek(0, 0, 5, 1, DROP));
             node.assertQuiet(20);
             node.find(5);
@@ -314,7 +315,7 @@ class ClaimTest {
             for (int dropped = 0; dropped < 3; dropped++) {
                 for (int i = 0; i < 3; i++) {
                     pair.a.fill(i * LARGE, lengths[i], i);
-                    assertEquals(0, pair.a.endpoint.tsenddata(
+                    assertEquals(0, pair.a.endpoint.messages().tsenddata(
                         pair.a.memory.address(i * LARGE), lengths[i], i, node.address, 5, PeekNode.SENT));
                 }
                 // claimed up to the one that goes; the others come back by their claims, in any order
@@ -350,14 +351,14 @@ class ClaimTest {
                 : new long[] {Flags.DELIVERY_COMPLETE, Flags.MATCH_COMPLETE}) {
                 for (int length : new int[] {SMALL, LARGE}) {
                     for (boolean claim : new boolean[] {false, true}) {
-                        assertEquals(0, pair.a.endpoint.tsendmsg(
+                        assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                             pair.a.memory.address(0), length, 0, node.address, 5, 3, level));
                         node.find(true, 5, 90, claim ? Flags.CLAIM : 0);
                         if (level == Flags.MATCH_COMPLETE) {
                             // to be known or claimed is not to be matched
                             pair.a.assertQuiet(20);
                         }
-                        assertEquals(0, node.endpoint.trecvmsg(
+                        assertEquals(0, node.endpoint.messages().trecvmsg(
                             0, 0, ANY, 5, 0, 90, claim ? DROP : Flags.PEEK | Flags.DISCARD));
                         node.await(90);
                         pair.a.await(3);
@@ -449,7 +450,7 @@ class ClaimTest {
 
     private static int fetch(PeekNode node, boolean tagged, long buf, long len, long context, long flags) {
         Endpoint endpoint = node.endpoint;
-        return tagged ? endpoint.trecvmsg(buf, len, ANY, 5, 0, context, flags)
-            : endpoint.recvmsg(buf, len, ANY, context, flags);
+        return tagged ? endpoint.messages().trecvmsg(buf, len, ANY, 5, 0, context, flags)
+            : endpoint.messages().recvmsg(buf, len, ANY, context, flags);
     }
 }

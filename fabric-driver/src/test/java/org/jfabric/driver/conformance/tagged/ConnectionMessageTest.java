@@ -51,10 +51,10 @@ class ConnectionMessageTest {
                     }
                     int result = switch (call) {
                         case 0 -> pair.endpointA.tsend(from, 40, dest, 7, 1);
-                        case 1 -> pair.endpointA.tsendmsg(from, 40, 0, dest, 7, 1, Flags.COMPLETION);
-                        case 2 -> pair.endpointA.tsendv(iov, dest, 7, 1);
+                        case 1 -> pair.endpointA.messages().tsendmsg(from, 40, 0, dest, 7, 1, Flags.COMPLETION);
+                        case 2 -> pair.endpointA.messages().tsendv(iov, dest, 7, 1);
                         case 3 -> pair.endpointA.tinject(pair.pair.a.memory.buffer(), 0, 40, dest, 7);
-                        case 4 -> pair.endpointA.tsenddata(from, 40, 9, dest, 7, 1);
+                        case 4 -> pair.endpointA.messages().tsenddata(from, 40, 9, dest, 7, 1);
                         case 5 -> pair.endpointA.send(from, 40, dest, 1);
                         default -> pair.endpointA.inject(pair.pair.a.memory.buffer(), 0, 40, dest);
                     };
@@ -117,8 +117,8 @@ class ConnectionMessageTest {
         long from = pair.a.memory.address(0);
         assertEquals(ENOTCONN, endpoint.tsend(from, 8, 0, 1, 1));
         assertEquals(ENOTCONN, endpoint.send(from, 8, 0, 1));
-        assertEquals(ENOTCONN, endpoint.tsendmsg(from, 8, 0, 0, 1, 1, 0));
-        assertEquals(ENOTCONN, endpoint.tsendv(new IoVec().add(from, 4).add(from, 4), 0, 1, 1));
+        assertEquals(ENOTCONN, endpoint.messages().tsendmsg(from, 8, 0, 0, 1, 1, 0));
+        assertEquals(ENOTCONN, endpoint.messages().tsendv(new IoVec().add(from, 4).add(from, 4), 0, 1, 1));
         assertEquals(ENOTCONN, endpoint.tinject(pair.a.memory.buffer(), 0, 8, 0, 1));
         assertEquals(ENOTCONN, endpoint.inject(pair.a.memory.buffer(), 0, 8, 0));
         assertEquals(ENOTCONN, endpoint.tryClaim(8, new SendClaim()));
@@ -135,24 +135,25 @@ class ConnectionMessageTest {
             IoVec pieces = new IoVec().add(from, 100).add(from + 100, 28);
             IoVec room = new IoVec().add(to, 50).add(to + 50, 206);
             // connected: by message call, in pieces, and by the plain receive for comparison
-            assertEquals(0, pair.endpointB.trecvmsg(to, 256, ANY, 0xF0, 0xF, 1, Flags.COMPLETION));
-            assertEquals(0, pair.endpointA.tsendmsg(from, 128, 0x77, 0, 0xF3, 2, Flags.REMOTE_CQ_DATA));
+            assertEquals(0, pair.endpointB.messages().trecvmsg(to, 256, ANY, 0xF0, 0xF, 1, Flags.COMPLETION));
+            assertEquals(0, pair.endpointA.messages().tsendmsg(from, 128, 0x77, 0, 0xF3, 2, Flags.REMOTE_CQ_DATA));
             ConnectionSide.Entry first = pair.b.completion(1);
             pair.a.completion(2);
             pair.pair.b.assertFilled(0, 128, 2);
-            assertEquals(0, pair.endpointB.trecvmsg(room, ANY, 0xF3, 0, 3, 0));
-            assertEquals(0, pair.endpointA.tsendmsg(pieces, 0x77, 0, 0xF3, 4, Flags.REMOTE_CQ_DATA));
+            assertEquals(0, pair.endpointB.messages().trecvmsg(room, ANY, 0xF3, 0, 3, 0));
+            assertEquals(0, pair.endpointA.messages().tsendmsg(pieces, 0x77, 0, 0xF3, 4, Flags.REMOTE_CQ_DATA));
             ConnectionSide.Entry second = pair.b.completion(3);
             pair.a.completion(4);
             assertEquals(0, pair.endpointB.trecv(to, 256, ANY, 0xF3, 0, 5));
-            assertEquals(0, pair.endpointA.tsenddata(from, 128, 0x77, 0, 0xF3, 6));
+            assertEquals(0, pair.endpointA.messages().tsenddata(from, 128, 0x77, 0, 0xF3, 6));
             ConnectionSide.Entry third = pair.b.completion(5);
             pair.a.completion(6);
             // connectionless, with the same arguments
             FabricNode rdmA = pair.pair.a;
             FabricNode rdmB = pair.pair.b;
-            assertEquals(0, rdmB.endpoint.trecvmsg(to, 256, ANY, 0xF0, 0xF, 7, Flags.COMPLETION));
-            assertEquals(0, rdmA.endpoint.tsendmsg(from, 128, 0x77, pair.pair.toB, 0xF3, 8, Flags.REMOTE_CQ_DATA));
+            assertEquals(0, rdmB.endpoint.messages().trecvmsg(to, 256, ANY, 0xF0, 0xF, 7, Flags.COMPLETION));
+            assertEquals(0, rdmA.endpoint.messages().tsendmsg(
+                from, 128, 0x77, pair.pair.toB, 0xF3, 8, Flags.REMOTE_CQ_DATA));
             FabricNode.Entry other = rdmB.await(7);
             rdmA.await(8);
             for (ConnectionSide.Entry entry : new ConnectionSide.Entry[] {first, second, third}) {
@@ -237,7 +238,7 @@ class ConnectionMessageTest {
             int length = 3 << 20;
             pair.pair.a.fill(0, length, 8);
             pair.pair.b.fill(0, length, 9);
-            assertEquals(0, pair.endpointA.tsendmsg(
+            assertEquals(0, pair.endpointA.messages().tsendmsg(
                 pair.pair.a.memory.address(0), length, 0, 0, 1, 1, Flags.DELIVERY_COMPLETE));
             assertEquals(0, pair.endpointB.tsend(pair.pair.b.memory.address(0), length, 0, 2, 2));
             assertEquals(0, pair.endpointA.trecv(pair.pair.a.memory.address(8 << 20), length, ANY, 2, 0, 3));
@@ -251,10 +252,10 @@ class ConnectionMessageTest {
             // short ones with levels, in place, and seen by a peek
             assertEquals(0, pair.endpointB.trecv(pair.pair.b.memory.address(0), 64, ANY, 5, 0, 5));
             if (setup.isForeign()) {
-                assertEquals(-FabricErrno.EBADFLAGS, pair.endpointA.tsendmsg(
+                assertEquals(-FabricErrno.EBADFLAGS, pair.endpointA.messages().tsendmsg(
                     pair.pair.a.memory.address(0), 64, 0, 0, 5, 6, Flags.MATCH_COMPLETE));
             }
-            assertEquals(0, pair.endpointA.tsendmsg(
+            assertEquals(0, pair.endpointA.messages().tsendmsg(
                 pair.pair.a.memory.address(0), 64, 0, 0, 5, 6, setup.strongestLevel()));
             pair.b.completion(5);
             pair.a.completion(6);

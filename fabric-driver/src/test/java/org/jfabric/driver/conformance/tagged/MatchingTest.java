@@ -44,10 +44,10 @@ class MatchingTest {
                 assertEquals(FabricAddress.ADDR_NOTAVAIL, node.find(5).source());
                 // while it is unknown, only a receive of any source takes it (AMB-54)
                 long self = node.vector.insert(node.endpoint.name());
-                assertEquals(0, node.endpoint.trecvmsg(0, 0, self, 5, 0, 2, Flags.PEEK));
+                assertEquals(0, node.endpoint.messages().trecvmsg(0, 0, self, 5, 0, 2, Flags.PEEK));
                 node.awaitError(2, FabricErrno.ENOMSG);
                 long source = node.vector.insert(pair.a.endpoint.name());
-                assertEquals(0, node.endpoint.trecvmsg(0, 0, source, 5, 0, 2, Flags.PEEK));
+                assertEquals(0, node.endpoint.messages().trecvmsg(0, 0, source, 5, 0, 2, Flags.PEEK));
                 assertEquals(source, node.await(2).source());
                 assertEquals(0, node.endpoint.trecv(node.place(PLACE, length), length, source, 5, 0, 3));
                 PeekNode.Entry received = node.await(3);
@@ -220,7 +220,7 @@ class MatchingTest {
             int count = 0;
             // over tcp they wait behind the first one, which has begun
             int first = setup.isForeign() ? setup.heldLength() : LARGE;
-            while (count < 100 && pair.a.endpoint.tsendmsg(
+            while (count < 100 && pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(0), count == 0 ? first : LARGE, count, node.address, 5, 1000 + count,
                 Flags.REMOTE_CQ_DATA | setup.heldFlags()) == 0) {
                 count++;

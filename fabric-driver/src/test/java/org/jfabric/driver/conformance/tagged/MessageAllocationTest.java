@@ -263,8 +263,8 @@ class MessageAllocationTest implements CompletionHandler {
             long dest = pair.b.memory.address() + LARGE;
             scattered.clear().add(dest, PREFIX).add(dest + PREFIX, SMALL);
             gathered.clear().add(source, PREFIX).add(source + PREFIX, SMALL);
-            accepted(pair.b.endpoint.trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-            accepted(pair.a.endpoint.tsendv(gathered, pair.toB, 7, 2));
+            accepted(pair.b.endpoint.messages().trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+            accepted(pair.a.endpoint.messages().tsendv(gathered, pair.toB, 7, 2));
             await(pair.a, pair.b, 2);
         }
     }
@@ -297,7 +297,7 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     private void unexpected(FabricNode from, FabricNode to, long destination) {
-        accepted(from.endpoint.tsenddata(from.memory.address(), SMALL, 5, destination, 8, 2));
+        accepted(from.endpoint.messages().tsenddata(from.memory.address(), SMALL, 5, destination, 8, 2));
         pollEmpty(to);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 8, 0, 1));
         await(from, to, 2);
@@ -317,12 +317,12 @@ class MessageAllocationTest implements CompletionHandler {
         scattered.clear().add(dest, 3).add(dest + 3, length - 3);
         gathered.clear().add(source, 1).add(source + 1, length - 3).add(source + length - 2, 1)
             .add(source + length - 1, 1);
-        accepted(to.endpoint.trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tsendv(gathered, destination, 7, 2));
+        accepted(to.endpoint.messages().trecvv(scattered, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
+        accepted(from.endpoint.messages().tsendv(gathered, destination, 7, 2));
         await(from, to, 2);
-        accepted(from.endpoint.sendmsg(gathered, 5, destination, 2, Flags.REMOTE_CQ_DATA));
+        accepted(from.endpoint.messages().sendmsg(gathered, 5, destination, 2, Flags.REMOTE_CQ_DATA));
         pollEmpty(to);
-        accepted(to.endpoint.recvmsg(scattered, FabricAddress.ADDR_UNSPEC, 1, 0));
+        accepted(to.endpoint.messages().recvmsg(scattered, FabricAddress.ADDR_UNSPEC, 1, 0));
         await(from, to, 2);
     }
 
@@ -338,8 +338,9 @@ class MessageAllocationTest implements CompletionHandler {
     }
 
     private void byRequest(FabricNode from, FabricNode to, long destination) {
-        accepted(to.endpoint.trecvmsg(received.clear().memory(to.memory.address() + LARGE, SMALL).tag(7).opContext(1)));
-        accepted(from.endpoint.tsendmsg(sent.clear().memory(from.memory.address(), SMALL)
+        accepted(to.endpoint.messages().trecvmsg(
+            received.clear().memory(to.memory.address() + LARGE, SMALL).tag(7).opContext(1)));
+        accepted(from.endpoint.messages().tsendmsg(sent.clear().memory(from.memory.address(), SMALL)
             .destAddr(destination).tag(7).remoteCqData(5).opContext(2)));
         await(from, to, 2);
     }
@@ -348,10 +349,10 @@ class MessageAllocationTest implements CompletionHandler {
         long source = from.memory.address();
         gathered.clear().add(source, 60).add(source + 60, 4);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tsendmsg(gathered, 0, destination, 7, 2, Flags.INJECT));
+        accepted(from.endpoint.messages().tsendmsg(gathered, 0, destination, 7, 2, Flags.INJECT));
         await(from, to, 2);
         accepted(to.endpoint.trecv(to.memory.address() + LARGE, SMALL, FabricAddress.ADDR_UNSPEC, 7, 0, 1));
-        accepted(from.endpoint.tinjectdata(injected, 0, SMALL, 5, destination, 7));
+        accepted(from.endpoint.messages().tinjectdata(injected, 0, SMALL, 5, destination, 7));
         await(from, to, 1);
     }
 
@@ -366,7 +367,7 @@ class MessageAllocationTest implements CompletionHandler {
     /** Each round fills one buffer, with more messages than their reader has slots. */
     private void pack(FabricPair pair, int rounds) {
         for (int i = 0; i < rounds; i++) {
-            accepted(pair.b.endpoint.recvmsg(
+            accepted(pair.b.endpoint.messages().recvmsg(
                 pair.b.memory.address(), PACKED * SMALL, FabricAddress.ADDR_UNSPEC, 1, Flags.MULTI_RECV));
             int seen = 0;
             for (int sent = 0; sent < PACKED; sent++) {

@@ -74,7 +74,7 @@ class PeekTest {
             assertEquals(42, nothing.err());
             assertEquals(0, nothing.len());
             // another family, though it carries tag 0 and no tag is tag 0
-            assertEquals(0, node.endpoint.recvmsg(0, 0, ANY, 67, Flags.PEEK));
+            assertEquals(0, node.endpoint.messages().recvmsg(0, 0, ANY, 67, Flags.PEEK));
             node.awaitError(67, FabricErrno.ENOMSG);
             // it is not queued: the message that comes now is unexpected
             node.send(6, SMALL, 2);
@@ -99,7 +99,7 @@ class PeekTest {
             // without FI_COMPLETION in any of the calls
             assertEquals(0, node.find(5).data());
             assertEquals(0, node.find(true, 5, 2, Flags.CLAIM).data());
-            assertEquals(0, node.endpoint.trecvmsg(0, 0, ANY, 0, 0, 2, Flags.CLAIM | Flags.DISCARD));
+            assertEquals(0, node.endpoint.messages().trecvmsg(0, 0, ANY, 0, 0, 2, Flags.CLAIM | Flags.DISCARD));
             assertEquals(0, node.await(2).data());
             assertEquals(1, node.find(true, 5, 3, Flags.DISCARD).data());
             assertEquals(0, node.peek(0, 0, 6, 4, 0));
@@ -108,8 +108,9 @@ class PeekTest {
             assertEquals(2, node.find(true, 5, 5, Flags.CLAIM).data());
             assertEquals(3, node.find(true, 5, 6, Flags.CLAIM).data());
             long buf = node.place(PLACE, SMALL);
-            assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 0, 0, 5, Flags.CLAIM));
-            assertEquals(0, node.endpoint.trecvmsg(buf, SMALL, ANY, 0, 0, 6, Flags.CLAIM | Flags.COMPLETION));
+            assertEquals(0, node.endpoint.messages().trecvmsg(buf, SMALL, ANY, 0, 0, 5, Flags.CLAIM));
+            assertEquals(0, node.endpoint.messages().trecvmsg(
+                buf, SMALL, ANY, 0, 0, 6, Flags.CLAIM | Flags.COMPLETION));
             assertEquals(3, node.await(6).data());
             pair.b.assertFilled(PLACE, SMALL, 3);
             node.assertQuiet(20);
@@ -211,7 +212,7 @@ class PeekTest {
             node.send(true, 0x14, SMALL, 5);
             node.find(0x14);
             pair.b.fill(0, 8, 4);
-            assertEquals(0, node.endpoint.tsenddata(pair.b.memory.address(0), 8, 4, self, 0x12, 9));
+            assertEquals(0, node.endpoint.messages().tsenddata(pair.b.memory.address(0), 8, 4, self, 0x12, 9));
             node.await(9);
             long[][] asked = {
                 // tag, ignore, source, data of the one that is found or 0
@@ -219,7 +220,7 @@ class PeekTest {
                 {0x12, 0, node.source, 2}, {0, -1, self, 4}, {0x11, 0, self, 0}, {0x13, 0, ANY, 0},
                 {0x20, 0xF, ANY, 0}};
             for (long[] each : asked) {
-                assertEquals(0, node.endpoint.trecvmsg(0, 0, each[2], each[0], each[1], 1, Flags.PEEK));
+                assertEquals(0, node.endpoint.messages().trecvmsg(0, 0, each[2], each[0], each[1], 1, Flags.PEEK));
                 PeekNode.Entry found = node.await();
                 String what = "tag " + each[0] + " ignore " + each[1] + " source " + each[2];
                 assertEquals(each[3] == 0 ? FabricErrno.ENOMSG : 0, found.err(), what);
@@ -245,9 +246,9 @@ class PeekTest {
             for (long flag : new long[] {Flags.FENCE, Flags.INJECT, Flags.MULTI_RECV, Flags.MATCH_COMPLETE, 1L << 63}) {
                 assertEquals(-FabricErrno.EBADFLAGS, node.peek(buf, SMALL, 1, 1, flag));
                 assertEquals(-FabricErrno.EBADFLAGS,
-                    node.endpoint.recvmsg(buf, SMALL, ANY, 1, flag | Flags.CLAIM));
+                    node.endpoint.messages().recvmsg(buf, SMALL, ANY, 1, flag | Flags.CLAIM));
             }
-            assertEquals(-FabricErrno.EBADFLAGS, node.endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, node.endpoint.messages().tsendmsg(
                 buf, SMALL, 0, node.source, 1, 1, Flags.PEEK));
             assertEquals(-FabricErrno.EINVAL, node.peek(buf, -1, 1, 1, 0));
             node.assertQuiet(20);
@@ -256,11 +257,12 @@ class PeekTest {
             node.awaitError(2, FabricErrno.EFAULT);
             assertEquals(0, node.peek(buf, FabricNode.MEMORY, 1, 3, 0));
             node.awaitError(3, FabricErrno.EFAULT);
-            assertEquals(0, node.endpoint.trecvmsg(0, 0, 1234, 1, 0, 4, Flags.PEEK));
+            assertEquals(0, node.endpoint.messages().trecvmsg(0, 0, 1234, 1, 0, 4, Flags.PEEK));
             node.awaitError(4, FabricErrno.EINVAL);
             node.endpoint.close();
             assertEquals(-FabricErrno.EOPBADSTATE, node.peek(0, 0, 1, 1, 0));
-            assertEquals(-FabricErrno.EOPBADSTATE, node.endpoint.trecvmsg(0, 0, ANY, 1, 0, 1, Flags.DISCARD));
+            assertEquals(-FabricErrno.EOPBADSTATE, node.endpoint.messages().trecvmsg(
+                0, 0, ANY, 1, 0, 1, Flags.DISCARD));
         }
     }
 

@@ -31,10 +31,11 @@ class RequestObjectTest {
     void shouldPostTaggedMessages(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             pair.a.fill(0, LENGTH, 3);
-            assertEquals(0, pair.b.endpoint.trecvmsg(receive.memory(pair.b.memory.address(RECEIVE), LENGTH).tag(0x70)
+            assertEquals(0, pair.b.endpoint.messages().trecvmsg(
+                receive.memory(pair.b.memory.address(RECEIVE), LENGTH).tag(0x70)
                 .ignore(0xF).opContext(11).flags(Flags.COMPLETION)));
             send.memory(pair.a.memory.address(), LENGTH).destAddr(pair.toB).tag(0x75).remoteCqData(9).opContext(12);
-            assertEquals(0, pair.a.endpoint.tsendmsg(send));
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(send));
             FabricNode.Entry entry = pair.b.await(11);
             assertEquals(0x75, entry.tag());
             assertEquals(9, entry.data());
@@ -49,8 +50,8 @@ class RequestObjectTest {
     }
 
     private long flagsOfNext(FabricPair pair, SendRequest request) {
-        assertEquals(0, pair.b.endpoint.trecvmsg(receive));
-        assertEquals(0, pair.a.endpoint.tsendmsg(request));
+        assertEquals(0, pair.b.endpoint.messages().trecvmsg(receive));
+        assertEquals(0, pair.a.endpoint.messages().tsendmsg(request));
         FabricNode.Entry entry = pair.b.await(11);
         assertEquals(0, entry.data());
         pair.a.await(12);
@@ -65,9 +66,9 @@ class RequestObjectTest {
             long from = pair.a.memory.address();
             long to = pair.b.memory.address(RECEIVE);
             receive.memory(new IoVec().add(to, 1).add(to + 1, LENGTH - 1)).opContext(21);
-            assertEquals(0, pair.b.endpoint.recvmsg(receive));
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(receive));
             send.memory(new IoVec().add(from, LENGTH - 1).add(from + LENGTH - 1, 1)).destAddr(pair.toB).opContext(22);
-            assertEquals(0, pair.a.endpoint.sendmsg(send));
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(send));
             assertEquals(0, pair.b.await(21).flags() & Flags.REMOTE_CQ_DATA);
             pair.b.assertFilled(RECEIVE, LENGTH, 5);
             pair.a.await(22);
@@ -79,10 +80,10 @@ class RequestObjectTest {
     void shouldForgetWhatWasSetAndRefuseNull(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             send.memory(pair.a.memory.address(), 8).destAddr(pair.toB).remoteCqData(1).flags(Flags.MULTI_RECV);
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(send));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tsendmsg(send.clear()), "no destination");
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.sendmsg((SendRequest) null));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.recvmsg((ReceiveRequest) null));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().tsendmsg(send));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().tsendmsg(send.clear()), "no destination");
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().sendmsg((SendRequest) null));
+            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.messages().recvmsg((ReceiveRequest) null));
         }
     }
 }

@@ -217,11 +217,11 @@ class SendClaimTest {
         claim.buffer().putLong(0, 0x1122334455667788L);
         assertEquals(-FabricErrno.EBUSY, endpoint.tsend(buf, 8, pair.toB, 1, 1));
         assertEquals(-FabricErrno.EBUSY, endpoint.send(buf, 8, pair.toB, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.INJECT));
-        assertEquals(-FabricErrno.EBUSY, endpoint.tsendv(iov, pair.toB, 1, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.tsendmsg(iov, 0, pair.toB, 1, 1, Flags.INJECT));
+        assertEquals(-FabricErrno.EBUSY, endpoint.messages().tsendmsg(buf, 8, 0, pair.toB, 1, 1, Flags.INJECT));
+        assertEquals(-FabricErrno.EBUSY, endpoint.messages().tsendv(iov, pair.toB, 1, 1));
+        assertEquals(-FabricErrno.EBUSY, endpoint.messages().tsendmsg(iov, 0, pair.toB, 1, 1, Flags.INJECT));
         assertEquals(-FabricErrno.EBUSY, endpoint.tinject(array, 0, 8, pair.toB, 1));
-        assertEquals(-FabricErrno.EBUSY, endpoint.injectdata(array, 0, 8, 1, pair.toB));
+        assertEquals(-FabricErrno.EBUSY, endpoint.messages().injectdata(array, 0, 8, 1, pair.toB));
         assertEquals(-FabricErrno.EBUSY, endpoint.cancel(99));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, second));
         assertEquals(-FabricErrno.EBUSY, endpoint.tryClaim(8, claim));

@@ -64,7 +64,7 @@ class TaggedCallTest {
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 2, 0, 1));
             pair.b.assertQuiet(50);
             int length = setup.heldLength();
-            assertEquals(0, pair.a.endpoint.tsendmsg(
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                 pair.a.memory.address(), length, 0, pair.toB, 1, 2, setup.heldFlags()));
             pair.a.assertQuiet(50);
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), length, ANY, 1, 0, 3));
@@ -187,7 +187,7 @@ class TaggedCallTest {
             for (int length : new int[] {0, 64, 100_000}) {
                 for (long data : values) {
                     assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), LONG, ANY, 1, 0, 1));
-                    assertEquals(0, pair.a.endpoint.tsenddata(
+                    assertEquals(0, pair.a.endpoint.messages().tsenddata(
                         pair.a.memory.address(), length, data, pair.toB, 1, 2));
                     FabricNode.Entry entry = pair.b.await(1);
                     assertEquals(data, entry.data());

@@ -51,7 +51,7 @@ class TaggedMessageExampleTest {
     /** Receives the oldest message of a kind at the start of the memory; its length, or -1 if there is none. */
     static long receive(Endpoint endpoint, CompletionQueue queue, MemoryRegion memory, int kind, long context) {
         // one entry is the answer in any case: a success or FI_ENOMSG
-        check(endpoint.trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, tag(kind, 0), NUMBER, context,
+        check(endpoint.messages().trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, tag(kind, 0), NUMBER, context,
             Flags.PEEK | Flags.CLAIM));
         long[] length = {-1};
         if (next(queue, length) == FabricErrno.ENOMSG) {
@@ -59,7 +59,8 @@ class TaggedMessageExampleTest {
         }
         // the length is known before there is a buffer, and no other receive takes the message meanwhile; the context
         // identifies it, so tag and source do not matter
-        check(endpoint.trecvmsg(memory.address(0), length[0], FabricAddress.ADDR_UNSPEC, 0, 0, context, Flags.CLAIM));
+        check(endpoint.messages().trecvmsg(
+            memory.address(0), length[0], FabricAddress.ADDR_UNSPEC, 0, 0, context, Flags.CLAIM));
         check(-next(queue, length));
         return length[0];
     }
@@ -69,7 +70,7 @@ class TaggedMessageExampleTest {
     /** Drops all messages of a kind that have arrived. */
     static int drop(Endpoint endpoint, CompletionQueue queue, int kind, long context) {
         for (int dropped = 0;; dropped++) {
-            check(endpoint.trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, tag(kind, 0), NUMBER, context,
+            check(endpoint.messages().trecvmsg(0, 0, FabricAddress.ADDR_UNSPEC, tag(kind, 0), NUMBER, context,
                 Flags.PEEK | Flags.DISCARD));
             if (next(queue, new long[1]) == FabricErrno.ENOMSG) {
                 return dropped;

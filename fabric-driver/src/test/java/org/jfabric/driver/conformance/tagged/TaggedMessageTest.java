@@ -177,7 +177,7 @@ class TaggedMessageTest {
         try (FabricPair pair = new FabricPair(setup)) {
             long data = 0x1122_3344_5566_7788L;
             pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 64, ANY, 1, 0, 1);
-            pair.a.endpoint.tsenddata(pair.a.memory.address(0), 8, data, pair.toB, 1, 2);
+            pair.a.endpoint.messages().tsenddata(pair.a.memory.address(0), 8, data, pair.toB, 1, 2);
             FabricNode.Entry entry = pair.b.await(1);
             assertEquals(data, entry.data());
             assertNotEquals(0, entry.flags() & Flags.REMOTE_CQ_DATA);

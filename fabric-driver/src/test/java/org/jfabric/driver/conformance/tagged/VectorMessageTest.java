@@ -46,7 +46,7 @@ class VectorMessageTest {
                 int total = (int) iov.lengthBytes();
                 fill(pair.a, 0, 64, lengths, total);
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(RECEIVE), 4 * LARGE, ANY, 7, 0, 1));
-                assertEquals(0, pair.a.endpoint.tsendv(iov, pair.toB, 7, 2));
+                assertEquals(0, pair.a.endpoint.messages().tsendv(iov, pair.toB, 7, 2));
                 // the list is the caller's again
                 iov.clear();
                 assertEquals(total, pair.b.await(1).len());
@@ -78,12 +78,12 @@ class VectorMessageTest {
         pair.b.memory.buffer(RECEIVE, 4 * LARGE).setMemory(0, 4 * LARGE, (byte) 0x5A);
         pair.a.fill(0, length, length);
         if (isPosted) {
-            assertEquals(0, pair.b.endpoint.trecvv(iov, ANY, 3, 0, 1));
+            assertEquals(0, pair.b.endpoint.messages().trecvv(iov, ANY, 3, 0, 1));
         }
         assertEquals(0, pair.a.endpoint.tsend(pair.a.memory.address(), length, pair.toB, 3, 2));
         if (!isPosted) {
             pair.b.assertQuiet(30);
-            assertEquals(0, pair.b.endpoint.trecvv(iov, ANY, 3, 0, 1));
+            assertEquals(0, pair.b.endpoint.messages().trecvv(iov, ANY, 3, 0, 1));
         }
         assertEquals(length, pair.b.await(1).len());
         assertScattered(pair.b, RECEIVE, 64, lengths, length, length);
@@ -97,8 +97,8 @@ class VectorMessageTest {
             for (int length : new int[] {101, 8192, LARGE}) {
                 pair.b.memory.buffer(RECEIVE, 4096).setMemory(0, 4096, (byte) 0x5A);
                 pair.a.fill(0, length, length);
-                assertEquals(0, pair.b.endpoint.trecvv(pieces(pair.b, RECEIVE, 64, 60, 40), ANY, 3, 0, 1));
-                assertEquals(0, pair.a.endpoint.tsendv(pieces(pair.a, 0, 0, length - 7, 7), pair.toB, 3, 2));
+                assertEquals(0, pair.b.endpoint.messages().trecvv(pieces(pair.b, RECEIVE, 64, 60, 40), ANY, 3, 0, 1));
+                assertEquals(0, pair.a.endpoint.messages().tsendv(pieces(pair.a, 0, 0, length - 7, 7), pair.toB, 3, 2));
                 FabricNode.Entry entry = pair.b.await();
                 assertEquals(FabricErrno.ETRUNC, entry.err());
                 assertEquals(100, entry.len());
@@ -123,8 +123,8 @@ class VectorMessageTest {
                 allowed.add(pair.a.memory.address(i * 100L), 8);
             }
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, 1, 0, 1));
-            assertEquals(0, endpoint.tsendv(allowed, pair.toB, 1, 2));
-            assertEquals(0, endpoint.trecvv(allowed, ANY, 1, 0, 3));
+            assertEquals(0, endpoint.messages().tsendv(allowed, pair.toB, 1, 2));
+            assertEquals(0, endpoint.messages().trecvv(allowed, ANY, 1, 0, 3));
             assertEquals(0, endpoint.cancel(3));
             assertEquals(FabricErrno.ECANCELED, await(pair, 3, 2).err());
             pair.b.await(1);
@@ -132,23 +132,24 @@ class VectorMessageTest {
             IoVec nothing = new IoVec().add(pair.a.memory.address(), 8).add(0, 8);
             IoVec negative = new IoVec().add(pair.a.memory.address(), 8).add(pair.a.memory.address(), -1);
             for (IoVec bad : new IoVec[] {tooMany, nothing, negative, null}) {
-                assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(bad, pair.toB, 1, 1));
-                assertEquals(-FabricErrno.EINVAL, endpoint.sendv(bad, pair.toB, 1));
-                assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(bad, 0, pair.toB, 1, 1, 0));
-                assertEquals(-FabricErrno.EINVAL, endpoint.sendmsg(bad, 0, pair.toB, 1, Flags.INJECT));
-                assertEquals(-FabricErrno.EINVAL, endpoint.trecvv(bad, ANY, 1, 0, 1));
-                assertEquals(-FabricErrno.EINVAL, endpoint.recvv(bad, ANY, 1));
-                assertEquals(-FabricErrno.EINVAL, endpoint.trecvmsg(bad, ANY, 1, 0, 1, 0));
-                assertEquals(-FabricErrno.EINVAL, endpoint.recvmsg(bad, ANY, 1, 0));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendv(bad, pair.toB, 1, 1));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().sendv(bad, pair.toB, 1));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(bad, 0, pair.toB, 1, 1, 0));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().sendmsg(bad, 0, pair.toB, 1, Flags.INJECT));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().trecvv(bad, ANY, 1, 0, 1));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().recvv(bad, ANY, 1));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().trecvmsg(bad, ANY, 1, 0, 1, 0));
+                assertEquals(-FabricErrno.EINVAL, endpoint.messages().recvmsg(bad, ANY, 1, 0));
             }
             IoVec good = new IoVec().add(pair.a.memory.address(), 8).add(pair.a.memory.address(8), 8);
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendv(good, ANY, 1, 1));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(good, 0, pair.toB, 1, 1, Flags.MULTI_RECV));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(good, ANY, 1, 0, 1, Flags.FENCE));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendv(good, ANY, 1, 1));
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().tsendmsg(
+                good, 0, pair.toB, 1, 1, Flags.MULTI_RECV));
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().trecvmsg(good, ANY, 1, 0, 1, Flags.FENCE));
             pair.a.assertQuiet(20);
             endpoint.close();
-            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.tsendv(good, pair.toB, 1, 1));
-            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.trecvv(good, ANY, 1, 0, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().tsendv(good, pair.toB, 1, 1));
+            assertEquals(-FabricErrno.EOPBADSTATE, endpoint.messages().trecvv(good, ANY, 1, 0, 1));
         }
     }
 
@@ -176,10 +177,10 @@ class VectorMessageTest {
         Info hints = new Info().caps(Flags.TAGGED | Flags.MSG | Flags.SOURCE | Flags.MULTI_RECV);
         try (FabricPair pair = new FabricPair(setup, hints, 64)) {
             IoVec iov = pieces(pair.b, RECEIVE, 64, 1000, 1000);
-            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.recvmsg(iov, ANY, 1, Flags.MULTI_RECV));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.messages().recvmsg(iov, ANY, 1, Flags.MULTI_RECV));
             pair.b.endpoint.setOpFlags(Flags.RECV | Flags.MULTI_RECV);
-            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.recvv(iov, ANY, 1));
-            assertEquals(0, pair.b.endpoint.recvmsg(iov, ANY, 1, 0));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.b.endpoint.messages().recvv(iov, ANY, 1));
+            assertEquals(0, pair.b.endpoint.messages().recvmsg(iov, ANY, 1, 0));
             assertEquals(0, pair.a.endpoint.send(pair.a.memory.address(), 1500, pair.toB, 2));
             assertEquals(1500, pair.b.await(1).len());
             pair.a.await(2);
@@ -198,15 +199,16 @@ class VectorMessageTest {
             long buf = pair.a.memory.address();
             for (IoVec bad : new IoVec[] {new IoVec().add(buf, 8).add(gone, 8), new IoVec().add(gone, 1).add(buf, 8),
                 new IoVec().add(buf, 8).add(buf + end - 4, 5), new IoVec().add(buf, 8).add(buf, 8).add(7L << 48, 8)}) {
-                assertEquals(0, pair.a.endpoint.tsendv(bad, pair.toB, 1, 5));
+                assertEquals(0, pair.a.endpoint.messages().tsendv(bad, pair.toB, 1, 5));
                 FabricNode.Entry entry = pair.a.await();
                 assertEquals(5, entry.context());
                 assertEquals(FabricErrno.EFAULT, entry.err());
-                assertEquals(0, pair.a.endpoint.trecvv(bad, ANY, 1, 0, 6));
+                assertEquals(0, pair.a.endpoint.messages().trecvv(bad, ANY, 1, 0, 6));
                 entry = pair.a.await();
                 assertEquals(6, entry.context());
                 assertEquals(FabricErrno.EFAULT, entry.err());
-                assertEquals(-FabricErrno.EFAULT, pair.a.endpoint.tsendmsg(bad, 0, pair.toB, 1, 7, Flags.INJECT));
+                assertEquals(-FabricErrno.EFAULT, pair.a.endpoint.messages().tsendmsg(
+                    bad, 0, pair.toB, 1, 7, Flags.INJECT));
             }
             assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 8, ANY, 1, 0, 1));
             assertEquals(0, pair.a.endpoint.tsend(buf, 8, pair.toB, 1, 2));
@@ -239,8 +241,8 @@ class VectorMessageTest {
                     dest.add(to[i].address(i), received[i]);
                 }
                 assertEquals(total, dest.lengthBytes());
-                assertEquals(0, pair.b.endpoint.trecvv(dest, ANY, 1, 0, 1));
-                assertEquals(0, pair.a.endpoint.tsendv(source, pair.toB, 1, 2));
+                assertEquals(0, pair.b.endpoint.messages().trecvv(dest, ANY, 1, 0, 1));
+                assertEquals(0, pair.a.endpoint.messages().tsendv(source, pair.toB, 1, 2));
                 assertEquals(total, pair.b.await(1).len());
                 pair.a.await(2);
                 at = 0;
@@ -272,8 +274,9 @@ class VectorMessageTest {
             IoVec dest = pieces(pair.b, RECEIVE, 64, 30, 30);
             long buf = pair.a.memory.address();
             // the ignored bits are those of the receive; the data is in the entry, the context of each side in its own
-            assertEquals(0, to.trecvmsg(dest, pair.toA, 0xF00D, 0xFF, 11, Flags.COMPLETION));
-            assertEquals(0, from.tsendmsg(source, 99, pair.toB, 0xF077, 12, Flags.REMOTE_CQ_DATA | Flags.COMPLETION));
+            assertEquals(0, to.messages().trecvmsg(dest, pair.toA, 0xF00D, 0xFF, 11, Flags.COMPLETION));
+            assertEquals(0, from.messages().tsendmsg(
+                source, 99, pair.toB, 0xF077, 12, Flags.REMOTE_CQ_DATA | Flags.COMPLETION));
             FabricNode.Entry entry = pair.b.await(11);
             assertEquals(60, entry.len());
             assertEquals(0xF077, entry.tag());
@@ -283,15 +286,15 @@ class VectorMessageTest {
             assertEquals(Flags.SEND | Flags.TAGGED, pair.a.await(12).flags());
             for (int i = 0; i < 7; i++) {
                 assertEquals(0, i % 2 == 0 ? to.trecv(pair.b.memory.address(), 64, ANY, 1, 0, i)
-                    : to.trecvv(dest, ANY, 1, 0, i));
+                    : to.messages().trecvv(dest, ANY, 1, 0, i));
             }
             assertEquals(0, from.tsend(buf, 8, pair.toB, 1, 100));
-            assertEquals(0, from.tsendv(source, pair.toB, 1, 101));
-            assertEquals(0, from.tsendmsg(buf, 8, 0, pair.toB, 1, 102, 0));
+            assertEquals(0, from.messages().tsendv(source, pair.toB, 1, 101));
+            assertEquals(0, from.messages().tsendmsg(buf, 8, 0, pair.toB, 1, 102, 0));
             assertEquals(0, from.tinject(array, 0, 8, pair.toB, 1));
-            assertEquals(0, from.tsenddata(buf, 8, 5, pair.toB, 1, 104));
-            assertEquals(0, from.tinjectdata(array, 0, 8, 5, pair.toB, 1));
-            assertEquals(0, from.tsendmsg(source, 0, pair.toB, 1, 106, 0));
+            assertEquals(0, from.messages().tsenddata(buf, 8, 5, pair.toB, 1, 104));
+            assertEquals(0, from.messages().tinjectdata(array, 0, 8, 5, pair.toB, 1));
+            assertEquals(0, from.messages().tsendmsg(source, 0, pair.toB, 1, 106, 0));
             for (int i = 0; i < 7; i++) {
                 pair.b.await(i);
             }
@@ -317,19 +320,19 @@ class VectorMessageTest {
                 IoVec dest = pieces(pair.b, RECEIVE, 64, 12, 8);
                 long context = call;
                 assertEquals(0, switch (call % 4) {
-                    case 0 -> pair.b.endpoint.recvv(dest, ANY, context);
-                    case 1 -> pair.b.endpoint.recvmsg(dest, pair.toA, context, Flags.COMPLETION);
+                    case 0 -> pair.b.endpoint.messages().recvv(dest, ANY, context);
+                    case 1 -> pair.b.endpoint.messages().recvmsg(dest, pair.toA, context, Flags.COMPLETION);
                     case 2 -> pair.b.endpoint.recv(pair.b.memory.address(RECEIVE), 20, ANY, context);
-                    default -> pair.b.endpoint.recvmsg(pair.b.memory.address(RECEIVE), 20, ANY, context, 0);
+                    default -> pair.b.endpoint.messages().recvmsg(pair.b.memory.address(RECEIVE), 20, ANY, context, 0);
                 });
                 assertEquals(0, switch (call) {
                     case 0 -> from.send(buf, 20, pair.toB, 50);
-                    case 1 -> from.sendv(source, pair.toB, 50);
-                    case 2 -> from.sendmsg(source, 77, pair.toB, 50, Flags.REMOTE_CQ_DATA);
-                    case 3 -> from.sendmsg(buf, 20, 0, pair.toB, 50, Flags.INJECT);
-                    case 4 -> from.senddata(buf, 20, 77, pair.toB, 50);
+                    case 1 -> from.messages().sendv(source, pair.toB, 50);
+                    case 2 -> from.messages().sendmsg(source, 77, pair.toB, 50, Flags.REMOTE_CQ_DATA);
+                    case 3 -> from.messages().sendmsg(buf, 20, 0, pair.toB, 50, Flags.INJECT);
+                    case 4 -> from.messages().senddata(buf, 20, 77, pair.toB, 50);
                     case 5 -> from.inject(array, 0, 20, pair.toB);
-                    default -> from.injectdata(array, 0, 20, 77, pair.toB);
+                    default -> from.messages().injectdata(array, 0, 20, 77, pair.toB);
                 });
                 boolean hasData = call == 2 || call == 4 || call == 6;
                 FabricNode.Entry entry = pair.b.await(call);

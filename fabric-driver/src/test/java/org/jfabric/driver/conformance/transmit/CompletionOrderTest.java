@@ -211,15 +211,15 @@ class CompletionOrderTest {
             long to = pair.toB;
             int result = switch (kind) {
                 case 0 -> a.tsend(buf, length, to, tag, sent);
-                case 1 -> a.tsenddata(buf, length, 7, to, tag, sent);
-                case 2 -> a.tsendv(pieces(buf, length), to, tag, sent);
-                case 3 -> a.tsendmsg(buf, length, 0, to, tag, sent, level);
+                case 1 -> a.messages().tsenddata(buf, length, 7, to, tag, sent);
+                case 2 -> a.messages().tsendv(pieces(buf, length), to, tag, sent);
+                case 3 -> a.messages().tsendmsg(buf, length, 0, to, tag, sent, level);
                 case 4 -> claimed(tag);
                 case 5 -> a.tinject(pair.a.memory.buffer(), 0, 8, to, tag);
                 case 6 -> a.send(buf, length, to, sent);
-                case 7 -> a.senddata(buf, length, 7, to, sent);
-                case 8 -> a.sendv(pieces(buf, length), to, sent);
-                case 9 -> a.sendmsg(buf, length, 0, to, sent, level);
+                case 7 -> a.messages().senddata(buf, length, 7, to, sent);
+                case 8 -> a.messages().sendv(pieces(buf, length), to, sent);
+                case 9 -> a.messages().sendmsg(buf, length, 0, to, sent, level);
                 default -> a.send(nowhere, 8, to, sent);
             };
             if (result == 0) {
@@ -393,10 +393,10 @@ class CompletionOrderTest {
                 // delivered is what the receiver keeps: there the first one must be more than that
                 boolean isLong = setup.isForeign() ? i == 0 : !setup.hasAllOfOwn();
                 int length = isLong ? setup.heldLength() : 64;
-                assertEquals(0, pair.a.endpoint.tsendmsg(
+                assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                     pair.a.memory.address(), length, 0, toOther, i, i, level));
                 assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(), 64, ANY, i, 0, i));
-                assertEquals(0, pair.a.endpoint.tsendmsg(
+                assertEquals(0, pair.a.endpoint.messages().tsendmsg(
                     pair.a.memory.address(), 64, 0, pair.toB, i, 100 + i, level));
                 pair.a.await(100 + i);
                 pair.b.await(i);

@@ -100,8 +100,8 @@ class MessageOrderTest {
 
     private static void send(FabricPair pair, boolean tagged, int length, int index) {
         long buf = pair.a.memory.address((long) index * SLOT);
-        assertEquals(0, tagged ? pair.a.endpoint.tsenddata(buf, length, index, pair.toB, index * 77L, index)
-            : pair.a.endpoint.senddata(buf, length, index, pair.toB, index));
+        assertEquals(0, tagged ? pair.a.endpoint.messages().tsenddata(buf, length, index, pair.toB, index * 77L, index)
+            : pair.a.endpoint.messages().senddata(buf, length, index, pair.toB, index));
     }
 
     /** Tagged and untagged messages are matched apart, so the order of their entries shows that of processing. */
@@ -144,7 +144,7 @@ class MessageOrderTest {
             long toBlocked = pair.a.av.insert(blocked.endpoint.name());
             int held = 120;
             for (int i = 0; i < held; i++) {
-                assertEquals(0, pair.a.endpoint.tsenddata(
+                assertEquals(0, pair.a.endpoint.messages().tsenddata(
                     pair.a.memory.address(), i % 5 == 4 ? 20_000 : 8192, i, toBlocked, i % 3, 5000 + i));
             }
             for (int i = 0; i < COUNT; i++) {
@@ -204,7 +204,7 @@ class MessageOrderTest {
                 boolean[] seen = new boolean[COUNT];
                 for (int i = 0; i < COUNT; i++) {
                     assertEquals(0, endpoint.trecv(pair.b.memory.address((long) i * 64), 64, ANY, 0, -1L, i));
-                    assertEquals(0, pair.a.endpoint.tsenddata(pair.a.memory.address(), 64, i, to, i, i));
+                    assertEquals(0, pair.a.endpoint.messages().tsenddata(pair.a.memory.address(), 64, i, to, i, i));
                 }
                 for (int i = 0; i < COUNT; i++) {
                     FabricNode.Entry entry = pair.b.await();

@@ -187,9 +187,9 @@ class TransmitAttributesTest {
             assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinject(payload, 0, size + 1, pair.toB, 1));
             long buf = pair.a.memory.address();
             assertEquals(-FabricErrno.EINVAL,
-                pair.a.endpoint.tsendmsg(buf, size + 1L, 0, pair.toB, 1, 1, Flags.INJECT));
+                pair.a.endpoint.messages().tsendmsg(buf, size + 1L, 0, pair.toB, 1, 1, Flags.INJECT));
             assertEquals(-FabricErrno.EINVAL,
-                pair.a.endpoint.sendmsg(buf, size + 1L, 0, pair.toB, 1, Flags.INJECT));
+                pair.a.endpoint.messages().sendmsg(buf, size + 1L, 0, pair.toB, 1, Flags.INJECT));
             assertEquals(left, pair.a.endpoint.txSizeLeft());
             pair.b.endpoint.trecv(pair.b.memory.address(), size + 1, ANY, 1, 0, 1);
             pair.b.endpoint.recv(pair.b.memory.address(size + 1L), size + 1, ANY, 2);

@@ -61,9 +61,9 @@ class TriggerAllocationTest {
             long next = ++started;
             long buf = pair.a.memory.address(64);
             accepted(pair.sendAt(next, 1, 1));
-            accepted(pair.a.endpoint.trecvmsg(
+            accepted(pair.a.endpoint.messages().trecvmsg(
                 pair.receive(8, 2, 2).trigger(pair.trigger.threshold(pair.counter, next))));
-            accepted(pair.a.endpoint.tsendmsg(pair.message(1, 1, 3).flags(Flags.INJECT)
+            accepted(pair.a.endpoint.messages().tsendmsg(pair.message(1, 1, 3).flags(Flags.INJECT)
                 .trigger(pair.trigger.threshold(pair.counter, next))));
             accepted(pair.a.endpoint.remoteMemory().writemsg(remote.clear().memory(buf, 8).destAddr(pair.toB)
                 .remote(0, key).trigger(pair.trigger.threshold(pair.counter, next))));

@@ -44,7 +44,7 @@ class TriggerExampleTest {
     void answerThree(Endpoint endpoint, Counter received, MemoryRegion memory, long peer) {
         request.clear().memory(memory.address(), 64).destAddr(peer).tag(9).opContext(1)
             .trigger(trigger.threshold(received, received.read() + 3));
-        check(endpoint.tsendmsg(request));
+        check(endpoint.messages().tsendmsg(request));
     }
     // end of example
 

@@ -120,7 +120,8 @@ class TriggerModelTest {
         long value = 1 + random.nextInt(3);
         send.clear().memory(pair.a.memory.address(), 8).destAddr(pair.toB).tag(number).opContext(number);
         if (!isDeferred) {
-            assertEquals(0, pair.a.endpoint.tsendmsg(send.trigger(trigger.threshold(counters[counter], threshold))));
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
+                send.trigger(trigger.threshold(counters[counter], threshold))));
         } else if (isMessage) {
             assertEquals(0, pair.a.domain.queueWork(work.tsend(pair.a.endpoint, send)));
         } else {

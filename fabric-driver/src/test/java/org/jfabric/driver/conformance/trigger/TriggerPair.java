@@ -69,7 +69,7 @@ final class TriggerPair implements AutoCloseable {
 
     /** Posts a message that starts at a value of the counter. */
     int sendAt(long threshold, long tag, long context) {
-        return a.endpoint.tsendmsg(
+        return a.endpoint.messages().tsendmsg(
             message((int) tag, tag, context).trigger(trigger.threshold(counter, threshold)));
     }
 

@@ -102,7 +102,7 @@ class TriggerWakeTest {
                 assertEquals(0, node.endpoint.trecv(node.memory.address(8), 8, -1L, 1, 0, 2));
                 long begin = System.nanoTime();
                 round.set(i);
-                assertEquals(0, node.endpoint.tsendmsg(request.trigger(trigger.threshold(counter, i))));
+                assertEquals(0, node.endpoint.messages().tsendmsg(request.trigger(trigger.threshold(counter, i))));
                 assertEquals(0, node.await().err());
                 assertEquals(0, node.await().err());
                 // a round without a wake-up takes as long as the driver sleeps

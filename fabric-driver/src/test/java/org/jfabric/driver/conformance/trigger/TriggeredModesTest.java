@@ -44,13 +44,13 @@ class TriggeredModesTest {
             TriggeredContext at1 = new TriggeredContext().threshold(pair.counter, 1);
             ReceiveRequest request = new ReceiveRequest().memory(pair.a.memory.address(), 4096).opContext(7)
                 .flags(Flags.MULTI_RECV);
-            assertEquals(0, pair.a.endpoint.recvmsg(request.trigger(at1)));
-            assertEquals(0, pair.a.endpoint.recvmsg(request.opContext(8)));
+            assertEquals(0, pair.a.endpoint.messages().recvmsg(request.trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().recvmsg(request.opContext(8)));
             assertEquals(0, pair.a.endpoint.cancel(8));
             pair.assertFailed(8, FabricErrno.ECANCELED);
             assertEquals(-FabricErrno.ENOSYS, pair.a.domain.queueWork(
                 pair.work.trigger(pair.counter, 1).recv(pair.a.endpoint, request.trigger(null))));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.trecvmsg(request.trigger(at1)));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().trecvmsg(request.trigger(at1)));
             assertEquals(0, pair.counter.add(1));
             pair.b.fill(0, 104, 2);
             for (int i = 0; i < 3; i++) {
@@ -71,10 +71,10 @@ class TriggeredModesTest {
         try (TriggerPair pair = new TriggerPair(new FabricPair(setup, hints, 512))) {
             TriggeredContext at1 = new TriggeredContext().threshold(pair.counter, 1);
             ReceiveRequest request = new ReceiveRequest().tag(5).opContext(7);
-            assertEquals(-FabricErrno.EOPNOTSUPP, pair.a.endpoint.recvmsg(request.trigger(at1)));
+            assertEquals(-FabricErrno.EOPNOTSUPP, pair.a.endpoint.messages().recvmsg(request.trigger(at1)));
             assertEquals(-FabricErrno.ENOSYS, pair.a.domain.queueWork(
                 pair.work.trigger(pair.counter, 1).trecv(pair.a.endpoint, request.trigger(null))));
-            assertEquals(0, pair.a.endpoint.trecvmsg(request.trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().trecvmsg(request.trigger(at1)));
             assertEquals(0, pair.b.endpoint.tsend(pair.b.memory.address(), 64, pair.toA, 5, 1));
             for (int i = 0; i < TriggerPair.QUIET; i++) {
                 pair.a.assertQuiet(1);
@@ -125,8 +125,8 @@ class TriggeredModesTest {
             ReceiveRequest receive = new ReceiveRequest().memory(buf, 8).opContext(2);
             Endpoint endpoint = connected.endpointA;
             assertEquals(0, connected.endpointB.recv(pair.b.memory.address(), 8, ANY, 3));
-            assertEquals(0, endpoint.sendmsg(send.trigger(trigger.threshold(counter, 1))));
-            assertEquals(0, endpoint.recvmsg(receive.trigger(trigger.threshold(counter, 2))));
+            assertEquals(0, endpoint.messages().sendmsg(send.trigger(trigger.threshold(counter, 1))));
+            assertEquals(0, endpoint.messages().recvmsg(receive.trigger(trigger.threshold(counter, 2))));
             assertEquals(0, counter.add(1));
             assertEquals(3, connected.b.completion().context());
             assertEquals(1, connected.a.completion().context());

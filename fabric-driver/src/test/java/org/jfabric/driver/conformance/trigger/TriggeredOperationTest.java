@@ -46,7 +46,7 @@ class TriggeredOperationTest {
             pair.expect(1);
             SendRequest request = pair.message(0, 77, 7).flags(Flags.COMPLETION)
                 .trigger(pair.trigger.threshold(pair.counter, 3));
-            assertEquals(0, endpoint.tsendmsg(request));
+            assertEquals(0, endpoint.messages().tsendmsg(request));
             for (int i = 1; i <= 3; i++) {
                 pair.quiet();
                 assertEquals(0, endpoint.trecv(pair.a.memory.address(64), 8, ANY, 5, 0, i));
@@ -145,21 +145,24 @@ class TriggeredOperationTest {
             pair.a.fill(0, 100, 1);
             pair.a.memory.buffer().putBytes(5000, FabricNode.pattern(1, 100, 3));
             pair.a.memory.buffer().putBytes(9000, FabricNode.pattern(1, 103, 57));
-            assertEquals(0, pair.a.endpoint.sendmsg(request.memory(iov).destAddr(pair.toB).opContext(1).trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
+                request.memory(iov).destAddr(pair.toB).opContext(1).trigger(at1)));
             // the bytes of an inject are taken at once
             pair.a.fill(20_000, 16, 2);
-            assertEquals(0, pair.a.endpoint.sendmsg(request.clear().memory(pair.a.memory.address(20_000), 16)
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(request.clear().memory(pair.a.memory.address(20_000), 16)
                 .destAddr(pair.toB).opContext(2).flags(Flags.INJECT | Flags.COMPLETION).trigger(at1)));
             pair.a.memory.buffer().setMemory(20_000, 16, (byte) 0);
-            assertEquals(0, pair.a.endpoint.sendmsg(
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
                 request.clear().destAddr(pair.toB).opContext(3).trigger(at1)));
             // the bytes of others when they start
-            assertEquals(0, pair.a.endpoint.sendmsg(request.clear().memory(pair.a.memory.address(30_000), 1000)
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
+                request.clear().memory(pair.a.memory.address(30_000), 1000)
                 .destAddr(pair.toB).opContext(4).trigger(at1)));
             pair.a.fill(30_000, 1000, 4);
             int large = pair.pair.setup.heldLength();
             pair.a.fill(100_000, large, 5);
-            assertEquals(0, pair.a.endpoint.sendmsg(request.clear().memory(pair.a.memory.address(100_000), large)
+            assertEquals(0, pair.a.endpoint.messages().sendmsg(
+                request.clear().memory(pair.a.memory.address(100_000), large)
                 .destAddr(pair.toB).opContext(5).remoteCqData(55).trigger(at1)));
             int[] lengths = {160, 16, 0, 1000, large};
             for (int i = 0; i < lengths.length; i++) {
@@ -191,10 +194,10 @@ class TriggeredOperationTest {
             TriggeredContext at1 = new TriggeredContext().threshold(pair.counter, 1);
             pair.a.memory.buffer().setMemory(0, 4096, (byte) 0);
             IoVec iov = new IoVec().add(pair.a.memory.address(0), 10).add(pair.a.memory.address(100), 90);
-            assertEquals(0, pair.a.endpoint.trecvmsg(request.memory(iov).tag(5).opContext(1).trigger(at1)));
-            assertEquals(0, pair.a.endpoint.recvmsg(
+            assertEquals(0, pair.a.endpoint.messages().trecvmsg(request.memory(iov).tag(5).opContext(1).trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().recvmsg(
                 request.clear().memory(pair.a.memory.address(200), 50).opContext(2).trigger(at1)));
-            assertEquals(0, pair.a.endpoint.trecvmsg(request.clear().memory(pair.a.memory.address(300), 50)
+            assertEquals(0, pair.a.endpoint.messages().trecvmsg(request.clear().memory(pair.a.memory.address(300), 50)
                 .srcAddr(pair.toB).tag(0xF0).ignore(0xF).opContext(3)
                 .trigger(new TriggeredContext().threshold(pair.counter, 2))));
             pair.b.fill(0, 100, 3);
@@ -230,7 +233,7 @@ class TriggeredOperationTest {
             for (int i = 1; i <= 4; i++) {
                 assertEquals(0, pair.sendAt(1, i, i));
             }
-            assertEquals(0, pair.a.endpoint.trecvmsg(
+            assertEquals(0, pair.a.endpoint.messages().trecvmsg(
                 pair.receive(9, 9, 5).trigger(pair.trigger.threshold(pair.counter, 1))));
             for (long context : new long[] {2, 5, 1, 4}) {
                 assertEquals(0, pair.a.endpoint.cancel(context));
@@ -289,9 +292,11 @@ class TriggeredOperationTest {
     void shouldFailAtItsStartLikeAnyOther(Setup setup) {
         try (TriggerPair pair = new TriggerPair(setup)) {
             TriggeredContext at1 = new TriggeredContext().threshold(pair.counter, 1);
-            assertEquals(0, pair.a.endpoint.tsendmsg(pair.message(0, 1, 1).destAddr(pair.toB + 1000).trigger(at1)));
-            assertEquals(0, pair.a.endpoint.tsendmsg(pair.message(0, 1, 2).memory(0x123456, 8).trigger(at1)));
-            assertEquals(0, pair.a.endpoint.trecvmsg(
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
+                pair.message(0, 1, 1).destAddr(pair.toB + 1000).trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().tsendmsg(
+                pair.message(0, 1, 2).memory(0x123456, 8).trigger(at1)));
+            assertEquals(0, pair.a.endpoint.messages().trecvmsg(
                 pair.receive(0, 1, 3).memory(0x123456, 8)
                     .trigger(new TriggeredContext().threshold(pair.counter, 2))));
             pair.quiet();
@@ -313,8 +318,8 @@ class TriggeredOperationTest {
                 Endpoint endpoint = pair.pair.open(pair.a.info);
                 for (int i = 0; i < 40; i++) {
                     pair.trigger.threshold(pair.counter, 1);
-                    assertEquals(0, endpoint.tsendmsg(pair.message(0, 1, i + 1).trigger(pair.trigger)));
-                    assertEquals(0, endpoint.trecvmsg(pair.receive(0, 1, i + 1).trigger(pair.trigger)));
+                    assertEquals(0, endpoint.messages().tsendmsg(pair.message(0, 1, i + 1).trigger(pair.trigger)));
+                    assertEquals(0, endpoint.messages().trecvmsg(pair.receive(0, 1, i + 1).trigger(pair.trigger)));
                 }
                 assertEquals(FabricErrno.EBUSY, assertThrows(FabricException.class, pair.counter::close).errno());
                 assertTrue(pair.counter.isOpen());
@@ -335,28 +340,30 @@ class TriggeredOperationTest {
         try (TriggerPair pair = new TriggerPair(setup)) {
             Endpoint endpoint = pair.a.endpoint;
             TriggeredContext at1 = new TriggeredContext().threshold(pair.counter, 1);
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(pair.message(0, 1, 1).flags(Flags.TRIGGER)));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(pair.message(0, 1, 1).trigger(new TriggeredContext())));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(pair.message(0, 1, 1).flags(Flags.TRIGGER)));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
+                pair.message(0, 1, 1).trigger(new TriggeredContext())));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).trigger(new TriggeredContext().threshold(pair.counter, -1))));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(pair.message(0, 1, 1).destAddr(-1).trigger(at1)));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
+                pair.message(0, 1, 1).destAddr(-1).trigger(at1)));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).memory(pair.a.memory.address(), -1).trigger(at1)));
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(pair.message(0, 1, 1)
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(pair.message(0, 1, 1)
                 .memory(pair.a.memory.address(), endpoint.injectSize() + 1).flags(Flags.INJECT).trigger(at1)));
-            assertEquals(-FabricErrno.EFAULT, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EFAULT, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).memory(0x1234, 8).flags(Flags.INJECT).trigger(at1)));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).flags(Flags.PEEK).trigger(at1)));
-            assertEquals(-FabricErrno.EBADFLAGS, endpoint.trecvmsg(
+            assertEquals(-FabricErrno.EBADFLAGS, endpoint.messages().trecvmsg(
                 pair.receive(0, 1, 1).flags(Flags.PEEK).trigger(at1)));
-            assertEquals(-FabricErrno.EINVAL, endpoint.trecvmsg(pair.receive(0, 1, 1).flags(Flags.TRIGGER)));
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().trecvmsg(pair.receive(0, 1, 1).flags(Flags.TRIGGER)));
             Counter closed = pair.a.domain.openCounter(new CounterAttr());
             closed.close();
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).trigger(new TriggeredContext().threshold(closed, 0))));
             Counter foreign = pair.a.fabric.domain(pair.a.info).openCounter(new CounterAttr());
-            assertEquals(-FabricErrno.EINVAL, endpoint.tsendmsg(
+            assertEquals(-FabricErrno.EINVAL, endpoint.messages().tsendmsg(
                 pair.message(0, 1, 1).trigger(new TriggeredContext().threshold(foreign, 0))));
             pair.quiet();
             pair.pair.assertTransfers(endpoint);
@@ -372,10 +379,10 @@ class TriggeredOperationTest {
             TriggeredContext at0 = new TriggeredContext().threshold(counter, 0);
             SendRequest send = new SendRequest().memory(pair.a.memory.address(), 8).destAddr(pair.toB).trigger(at0);
             ReceiveRequest receive = new ReceiveRequest().memory(pair.a.memory.address(), 8).trigger(at0);
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.sendmsg(send));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.tsendmsg(send));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.recvmsg(receive));
-            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.trecvmsg(receive));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().sendmsg(send));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().tsendmsg(send));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().recvmsg(receive));
+            assertEquals(-FabricErrno.EBADFLAGS, pair.a.endpoint.messages().trecvmsg(receive));
             Info granted = pair.a.fabric.info(new Info().linkName(setup.link).caps(TriggerPair.CAPS)).best();
             assertTrue((granted.caps() & Flags.TRIGGER) != 0);
             assertTrue((granted.txAttr().caps() & granted.rxAttr().caps() & Flags.TRIGGER) != 0);

@@ -316,7 +316,7 @@ class RxmFaultTest {
         long toPeer = addresses.insert("fi_sockaddr_in://127.0.0.1:5001");
         SendRequest empty = new SendRequest().destAddr(toPeer).tag(1).opContext(CONTEXT)
             .flags(Flags.DELIVERY_COMPLETE | Flags.COMPLETION);
-        assertEquals(0, endpoint.tsendmsg(empty));
+        assertEquals(0, endpoint.messages().tsendmsg(empty));
         int header = 16;
         await(() -> available(peer) >= header + RxmPacket.HEADER_LENGTH);
         byte[] message = peer.getInputStream().readNBytes(header + RxmPacket.HEADER_LENGTH);
