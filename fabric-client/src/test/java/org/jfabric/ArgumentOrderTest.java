@@ -58,6 +58,24 @@ class ArgumentOrderTest {
     }
 
     @Test
+    void shouldTakeEveryTimeInNanoseconds() throws Exception {
+        List<String> waiting = new ArrayList<>();
+        for (Class<?> type : publicClasses()) {
+            for (Method method : type.getDeclaredMethods()) {
+                for (Parameter parameter : method.getParameters()) {
+                    if (Modifier.isPublic(method.getModifiers())
+                        && parameter.getName().matches(".*([tT]imeout|[mM]illis|Ms$).*")) {
+                        waiting.add(type.getSimpleName());
+                        assertTrue(parameter.getName().matches("(\\w+T|t)imeoutNs")
+                            && parameter.getType() == long.class, text(method));
+                    }
+                }
+            }
+        }
+        assertTrue(waiting.containsAll(List.of("CompletionQueue", "EventQueue", "Counter", "WaitSet")), "" + waiting);
+    }
+
+    @Test
     void shouldKnowEveryArgumentOfCallsThatPostAMessage() {
         List<String> unknown = new ArrayList<>();
         for (Class<?> type : List.of(
