@@ -70,4 +70,13 @@ final class ConnectionData {
                 "Write " + SocketName.IN_SCHEME + "<address>:<port>, with a port from 0 (any) to 65535.");
         }
     }
+
+    /** The name of an endpoint within its driver, from its address; null for an address of another form. */
+    static String endpointName(String address) {
+        if (address == null || !address.startsWith(SCHEME)) {
+            return null;
+        }
+        int slash = address.indexOf('/', SCHEME.length());
+        return slash < 0 || slash == address.length() - 1 ? null : address.substring(slash + 1);
+    }
 }

@@ -2,28 +2,16 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.ClientConductor;
-import org.jfabric.client.ContextPlace;
-import org.jfabric.client.CounterIds;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverProxy;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EmbeddedDriver;
-import org.jfabric.client.EndpointPort;
-import org.jfabric.client.InfoCodec;
 import org.jfabric.client.Invoker;
-import org.jfabric.client.QueuePort;
-import org.jfabric.client.QueueSignal;
-import org.jfabric.client.ReceiveQueue;
-import org.jfabric.client.RecordedPort;
-import org.jfabric.client.TransmitQueue;
 import org.jfabric.client.UnlockedDomain;
 import org.jfabric.codec.control.AddressReady;
-import org.jfabric.codec.control.EnableEndpoint;
-import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.codec.control.ObjectKind;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.AddressVectorAttr;
@@ -48,9 +36,7 @@ import org.jfabric.info.RxAttr;
 import org.jfabric.info.Threading;
 import org.jfabric.info.TxAttr;
 import org.jfabric.info.WaitObject;
-import org.jfabric.layout.FileType;
 import org.jfabric.layout.MemoryRegionDescriptor;
-import org.jfabric.layout.RecordRingDescriptor;
 
 /**
  * A resource domain ({@code fid_domain}): objects can be bound to each other only within one domain.
@@ -70,8 +56,6 @@ import org.jfabric.layout.RecordRingDescriptor;
  * that lets one thread at a time use the whole domain is always right.
  */
 public final class Domain implements Fid {
-    private static final String ADDRESS_SCHEME = "jfabric://";
-
     private final Fabric fabric;
     private final Info info;
     private final ClientConductor conductor;
@@ -518,7 +502,7 @@ public final class Domain implements Fid {
         Info wanted = settled(endpointInfo);
         return scalableEndpoints.open(() -> {
             fabric.requireRestartable(false, "a scalable endpoint", "Open ordinary endpoints");
-            return ScalableEndpoint.open(this, wanted, context, endpointName(wanted.srcAddr()));
+            return ScalableEndpoint.open(this, wanted, context, ConnectionData.endpointName(wanted.srcAddr()));
         });
     }
 
@@ -736,75 +720,14 @@ public final class Domain implements Fid {
         return endpoints.all();
     }
 
+    /** Where its open regions are in this process. */
+    LocalMemory memory() {
+        return regions.memory();
+    }
+
     /** The client's number of it, from 1. */
     long number() {
         return number;
-    }
-
-    /** Everything that stands behind {@link Endpoint#enable()}; under the lock, all checks done. */
-    void enable(Endpoint endpoint) {
-        EndpointBindings bindings = endpoint.bindings();
-        Info wanted = endpoint.requested();
-        if (endpoint.state() == Endpoint.ENABLED) {
-            // a client that comes back keeps the names and ports that drivers have chosen
-            wanted = wanted.copy().srcAddr(endpoint.name());
-        }
-        EnableEndpoint command = command(endpoint, wanted);
-        EndpointReady ready = fabric.withRoom(() -> conductor.commands().call("enabling an endpoint", command));
-        List<MemorySegment> queues = new ArrayList<>();
-        boolean enabled = false;
-        try {
-            endpoint.openSlab(connection(), ready);
-            EmbeddedDriver embedded = connection().embedded();
-            EndpointPort port =
-                embedded != null ? embedded.port(ready.endpointId()) : queuePort(ready, bindings, queues);
-            endpoint.queues(queues);
-            endpoint.onEnabled(ready, port, regions.memory());
-            enabled = true;
-            fabric.onEnabled(endpoint);
-        } finally {
-            if (!enabled) {
-                queues.forEach(each -> connection().release(each, false));
-                if (endpoint.slab() != null) {
-                    connection().release(endpoint.slab().file(), true);
-                }
-                fabric.discard(ObjectKind.ENDPOINT, ready.endpointId());
-            }
-        }
-        endpoint.connection().leavePassive();
-    }
-
-    private EnableEndpoint command(Endpoint endpoint, Info hints) {
-        EndpointBindings bindings = endpoint.bindings();
-        CounterIds counters = bindings.counterIds();
-        ContextPlace place = endpoint.role() == null ? ContextPlace.NONE : endpoint.role().place();
-        return new EnableEndpoint(
-            endpoint.context(),
-            bindings.txCq() == null ? 0 : bindings.txCq().id(),
-            bindings.txFlags(),
-            bindings.rxCq() == null ? 0 : bindings.rxCq().id(),
-            bindings.rxFlags(),
-            bindings.addressVector() == null ? 0 : bindings.addressVector().id(),
-            // event queues are the client's own
-            0,
-            counters.sends(), counters.receives(),
-            endpoint.bufferedLimits().limit(), endpoint.bufferedLimits().min(),
-            endpoint.connection().requestId(),
-            endpoint.connection().passiveId(),
-            number,
-            counters.reads(), counters.writes(), counters.remoteReads(), counters.remoteWrites(),
-            bindings.receiveContextId(),
-            place.scalableId(), place.index(), place.transmits() ? 1 : 0,
-            InfoCodec.fields(hints), hints.srcAddr(), hints.destAddr(), hints.linkName(),
-            hints.fabricAttr().provName(), hints.fabricAttr().name(), hints.domainAttr().name(),
-            InfoCodec.authKey(hints),
-            endpointName(hints.srcAddr()), null);
-    }
-
-    void publish(Endpoint endpoint, String service) {
-        synchronized (lock()) {
-            conductor.commands().publishService(endpoint.id(), service, () -> endpoint.services().add(service));
-        }
     }
 
     long insert(AddressVector vector, String address) {
@@ -847,12 +770,7 @@ public final class Domain implements Fid {
     private void onClosed(Endpoint endpoint) {
         endpoint.giveBackCredits();
         fabric.onClosed(endpoint);
-        endpoint.queues().forEach(each -> connection().release(each, false));
-        endpoint.queues(List.of());
-        if (endpoint.slab() != null) {
-            connection().release(endpoint.slab().file(), true);
-        }
-        endpoint.connection().leavePassive();
+        endpoint.activation().release();
     }
 
     private void requireUnused(AddressVector vector) {
@@ -924,16 +842,6 @@ public final class Domain implements Fid {
         }
     }
 
-    private EndpointPort queuePort(
-        EndpointReady ready, EndpointBindings bindings, List<MemorySegment> files) {
-        QueueSignal signal = connection().signal(ready.activityIndex());
-        bindings.driverSignal(signal);
-        QueuePort port = new QueuePort(transmitQueue(ready, signal, files), receiveQueue(ready, signal, files));
-        return !fabric.reconnects() ? port : new RecordedPort(port,
-            bindings.txCq() == null ? null : bindings.txCq().operations(),
-            bindings.rxCq() == null ? null : bindings.rxCq().operations(), bindings::onLost);
-    }
-
     /** The driver is gone: suspends all submissions, then finds out which operations were lost; under the lock. */
     void suspend() {
         endpoints.all().forEach(Endpoint::suspend);
@@ -947,52 +855,10 @@ public final class Domain implements Fid {
         regions.reopen();
         for (Endpoint endpoint : endpoints.all()) {
             if (endpoint.state() == Endpoint.ENABLED) {
-                reopen(endpoint);
+                endpoint.activation().repeat();
             }
         }
         regions.reopenBindings();
-    }
-
-    private void reopen(Endpoint endpoint) {
-        String before = endpoint.name();
-        enable(endpoint);
-        if (!endpoint.name().equals(before)) {
-            throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the driver gave endpoint " + before + " the address "
-                + endpoint.name(), "Start the next driver with the name of the one before.");
-        }
-        for (String service : endpoint.services()) {
-            commands().publishService(endpoint.id(), service, () -> { });
-        }
-    }
-
-    private TransmitQueue transmitQueue(
-        EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
-        if (ready.transmitQueueFile() == 0) {
-            return null;
-        }
-        MemorySegment file = openRing(
-            FileType.TRANSMIT_QUEUE, ready.transmitQueueFile(), ready.transmitQueueLength());
-        files.add(file);
-        return new TransmitQueue(
-            file.address(), ready.transmitQueueLength(), ready.txSize(), signal, connection().memoryOf(file));
-    }
-
-    private ReceiveQueue receiveQueue(
-        EndpointReady ready, QueueSignal signal, List<MemorySegment> files) {
-        if (ready.receiveQueueFile() == 0) {
-            return null;
-        }
-        MemorySegment file = openRing(FileType.RECEIVE_QUEUE, ready.receiveQueueFile(), ready.receiveQueueLength());
-        files.add(file);
-        return new ReceiveQueue(
-            file.address(), ready.receiveQueueLength(), ready.rxSize(), signal, connection().memoryOf(file));
-    }
-
-    private MemorySegment openRing(FileType type, long number, int length) {
-        if (!RecordRingDescriptor.isValidCapacity(length)) {
-            throw new FabricException(FabricErrno.EIO, "the driver answered a queue of " + length + " bytes");
-        }
-        return connection().open(type, number, 0, RecordRingDescriptor.HEADER_LENGTH + (long) length);
     }
 
     /** Null unless the driver is embedded, in mode INVOKER. */
@@ -1030,11 +896,4 @@ public final class Domain implements Fid {
         }
     }
 
-    private static String endpointName(String srcAddr) {
-        if (srcAddr == null || !srcAddr.startsWith(ADDRESS_SCHEME)) {
-            return null;
-        }
-        int slash = srcAddr.indexOf('/', ADDRESS_SCHEME.length());
-        return slash < 0 || slash == srcAddr.length() - 1 ? null : srcAddr.substring(slash + 1);
-    }
 }

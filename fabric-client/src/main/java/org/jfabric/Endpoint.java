@@ -1,8 +1,5 @@
 package org.jfabric;
 
-import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -117,6 +114,7 @@ public final class Endpoint implements Fid {
     private final OperationFlags opFlags;
     private final EndpointOptions options;
     private final EndpointConnection connection;
+    private final EndpointActivation activation;
     private final Messages messages;
     private final RemoteMemory remoteMemory;
     private final Atomics atomics;
@@ -128,7 +126,6 @@ public final class Endpoint implements Fid {
     private final ReceiveSharing sharedReceives;
 
     private int state;
-    private List<MemorySegment> queues = List.of();
     /** Nothing is posted any more, and the driver has not answered yet. */
     private volatile boolean isClosing;
     /**
@@ -163,8 +160,6 @@ public final class Endpoint implements Fid {
     private int injectSize;
     private long id;
     private String name;
-    /** Published after it was enabled; under the fabric's lock. */
-    private final List<String> services = new ArrayList<>();
 
     Endpoint(
         Domain domain, Info info, long context, DriverState driver, ReceiveSharing sharedReceives,
@@ -181,6 +176,7 @@ public final class Endpoint implements Fid {
         this.opFlags = new OperationFlags(info);
         this.options = new EndpointOptions(info, domain.connection().attachment());
         this.connection = new EndpointConnection(this, domain, info);
+        this.activation = new EndpointActivation(this, domain);
         this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
         this.atomics = new Atomics(
@@ -202,6 +198,7 @@ public final class Endpoint implements Fid {
         this.opFlags = opFlags;
         this.options = base.options;
         this.connection = base.connection;
+        this.activation = base.activation;
         this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
         this.atomics = new Atomics(
@@ -303,7 +300,7 @@ public final class Endpoint implements Fid {
             if (BufferedMode.isAskedFor(info)) {
                 bindings.rxCq().slabs().enable(base);
             } else {
-                domain.enable(base);
+                activation.enable();
             }
         }
     }
@@ -735,7 +732,7 @@ public final class Endpoint implements Fid {
     public void publish(String service) {
         Codes.required(service, "service");
         name();
-        domain.publish(base, service);
+        activation.publish(service);
     }
 
     /**
@@ -1069,11 +1066,6 @@ public final class Endpoint implements Fid {
         }
     }
 
-    /** The services under which it is published. */
-    List<String> services() {
-        return services;
-    }
-
     /** Ends all posting, before the driver closes it; under the fabric's lock. */
     void beginClose() {
         if (state == ENABLED) {
@@ -1108,15 +1100,6 @@ public final class Endpoint implements Fid {
         }
         connection.closeGroups();
         bindings.unbind();
-    }
-
-    /** What its queues are mapped by. */
-    List<MemorySegment> queues() {
-        return queues;
-    }
-
-    void queues(List<MemorySegment> mapped) {
-        queues = mapped;
     }
 
     /** It is closed: what the driver did not take out of the queues gives its completion credit back. */
@@ -1199,5 +1182,9 @@ public final class Endpoint implements Fid {
 
     EndpointConnection connection() {
         return connection;
+    }
+
+    EndpointActivation activation() {
+        return activation;
     }
 }

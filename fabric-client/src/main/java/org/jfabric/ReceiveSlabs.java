@@ -23,7 +23,7 @@ final class ReceiveSlabs {
     void enable(Endpoint endpoint) {
         enabling = true;
         try {
-            endpoint.domain().enable(endpoint);
+            endpoint.activation().enable();
             ReceiveSlab[] more = Arrays.copyOf(slabs, slabs.length + 1);
             more[slabs.length] = endpoint.slab();
             slabs = more;
