@@ -375,56 +375,27 @@ public final class Endpoint implements Fid {
         }
     }
 
-    /**
-     * Posts an untagged send.
-     *
-     * @param buf      address in registered memory; the bytes belong to the driver until the entry is read.
-     * @param len      bytes.
-     * @param destAddr destination, from the address vector.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
-     */
+    /** Posts an untagged send: as {@link #tsend(long, long, long, long, long)}, without a tag. */
     public int send(long buf, long len, long destAddr, long opContext) {
         Submission sends = transmit;
         return sends != null && isUsable() ? sends.send(sendFlags | Flags.MSG, buf, len, destAddr, 0, 0, opContext)
             : refused();
     }
 
-    /**
-     * Posts an untagged send of a part of a region.
-     *
-     * @param message   as {@code buf} and {@code len} of {@link #send(long, long, long, long)}.
-     * @param to        the peer.
-     * @param opContext returned in the entry.
-     * @return as that call; {@code -FI_EINVAL} for null.
-     */
+    /** Posts an untagged send of a part of a region: as {@link #tsend(MemorySlice, Destination, long, long)}. */
     public int send(MemorySlice message, Destination to, long opContext) {
         return message == null || to == null ? -FabricErrno.EINVAL
             : send(message.address(), message.lengthBytes(), to.number(), opContext);
     }
 
-    /**
-     * Posts an untagged send whose payload may be reused at once; there is no entry unless it fails.
-     *
-     * @param source   any buffer.
-     * @param offset   of the payload in it.
-     * @param len      bytes, at most {@link #injectSize()}.
-     * @param destAddr destination, from the address vector.
-     * @return 0 or a negative errno of this class.
-     */
+    /** Posts an untagged send whose payload may be reused at once: as {@link #tinject}, without a tag. */
     public int inject(DirectBuffer source, int offset, int len, long destAddr) {
         return inject(Flags.MSG | Flags.INJECT, source, offset, len, destAddr, 0, 0);
     }
 
     /**
-     * Posts a receive of an untagged message, or of many with {@link Flags#MULTI_RECV} among the default flags.
-     *
-     * @param buf     address in registered memory; it belongs to the driver until the entry is read.
-     * @param len     bytes.
-     * @param srcAddr only messages of this source, with {@link Flags#DIRECTED_RECV}; or
-     *                {@link FabricAddress#ADDR_UNSPEC}.
-     * @param opContext returned in the entry.
-     * @return 0 or a negative errno of this class.
+     * Posts a receive of an untagged message: as {@link #trecv(long, long, long, long, long, long)}, without a tag; or
+     * of many with {@link Flags#MULTI_RECV} among the default flags.
      */
     public int recv(long buf, long len, long srcAddr, long opContext) {
         Submission receives = receive;
@@ -436,13 +407,7 @@ public final class Endpoint implements Fid {
             recvFlags | untaggedRecvFlags | Flags.MSG, buf, len, srcAddr, 0, minMultiRecvBytes, opContext);
     }
 
-    /**
-     * Posts a receive of an untagged message of any peer into a part of a region.
-     *
-     * @param message   as {@code buf} and {@code len} of {@link #recv(long, long, long, long)}.
-     * @param opContext returned in the entry.
-     * @return as that call; {@code -FI_EINVAL} for null.
-     */
+    /** Posts a receive of an untagged message of any peer: as {@link #trecv(MemorySlice, long, long, long)}. */
     public int recv(MemorySlice message, long opContext) {
         return message == null ? -FabricErrno.EINVAL
             : recv(message.address(), message.lengthBytes(), FabricAddress.ADDR_UNSPEC, opContext);
@@ -543,7 +508,8 @@ public final class Endpoint implements Fid {
      *
      * @param buf     address in registered memory; it belongs to the driver until the entry is read.
      * @param len     bytes.
-     * @param srcAddr as for {@link #recv}.
+     * @param srcAddr only messages of this source, with {@link Flags#DIRECTED_RECV}; or
+     *                {@link FabricAddress#ADDR_UNSPEC}.
      * @param tag     tag of the messages wanted.
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.

@@ -251,7 +251,7 @@ public final class Messages {
      *
      * @param buf     as for {@link Endpoint#trecv}.
      * @param len     bytes.
-     * @param srcAddr as for {@link Endpoint#recv}.
+     * @param srcAddr as for {@link Endpoint#trecv}.
      * @param tag     tag of the messages wanted.
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.
@@ -293,7 +293,7 @@ public final class Messages {
      * Posts a receive of a tagged message over several pieces with flags of its own.
      *
      * @param iov     as for {@link #trecvv}.
-     * @param srcAddr as for {@link Endpoint#recv}.
+     * @param srcAddr as for {@link Endpoint#trecv}.
      * @param tag     tag of the messages wanted.
      * @param ignore  bits of the tag that do not count.
      * @param opContext returned in the entry.
