@@ -85,9 +85,9 @@ final class EndpointWork {
         remove(work);
         try {
             if (work.operation == null) {
-                receiver.endReserved(work, errno);
+                receiver.endReserved(work.request, work.completion, errno);
             } else {
-                sender.endReserved(work, errno);
+                sender.endReserved(work.operation, work.request, work.completion, errno);
             }
         } finally {
             release(work);

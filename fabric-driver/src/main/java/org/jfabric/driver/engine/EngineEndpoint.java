@@ -211,10 +211,10 @@ public final class EngineEndpoint extends EndpointPort {
         engine.leaveQuick();
         try {
             if (triggered.operation != null) {
-                sender.start(triggered);
+                sender.start(triggered.operation, triggered.request, triggered.completion);
                 return;
             }
-            receiver.start(triggered);
+            receiver.start(triggered.request, triggered.completion);
             if (ended) {
                 receiver.cancelPosted(FabricErrno.ENOTCONN);
             }

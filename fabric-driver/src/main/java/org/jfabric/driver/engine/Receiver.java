@@ -191,10 +191,10 @@ final class Receiver {
     }
 
     /** Starts a receive with a slot of {@link #reserve}. */
-    void start(WaitingOperation work) {
-        ReceiveOperation operation = unreserved(work);
-        spill(work.request.flags);
-        start(operation, work.request);
+    void start(WorkRequest request, CounterWriter completion) {
+        ReceiveOperation operation = unreserved(completion);
+        spill(request.flags);
+        start(operation, request);
     }
 
     private void start(ReceiveOperation operation, WorkRequest request) {
@@ -210,17 +210,17 @@ final class Receiver {
     }
 
     /** Ends a receive with a slot of {@link #reserve} without a start. */
-    void endReserved(WaitingOperation work, int errno) {
-        ReceiveOperation operation = unreserved(work);
-        posted(operation, work.request);
+    void endReserved(WorkRequest request, CounterWriter completion, int errno) {
+        ReceiveOperation operation = unreserved(completion);
+        posted(operation, request);
         ends.fail(operation, 0, errno);
     }
 
     /** A record for a receive that has its slot. */
-    private ReceiveOperation unreserved(WaitingOperation work) {
+    private ReceiveOperation unreserved(CounterWriter completion) {
         ReceiveOperation operation = pool.takeReserved();
         reserved--;
-        operation.counter = work.completion;
+        operation.counter = completion;
         return operation;
     }
 

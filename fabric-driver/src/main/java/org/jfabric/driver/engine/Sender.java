@@ -152,8 +152,8 @@ final class Sender {
     }
 
     /** Starts an operation with a record of {@link #reserve}. */
-    void start(WaitingOperation work) {
-        start(unreserved(work), work.request);
+    void start(TransmitOperation reserved, WorkRequest request, CounterWriter completion) {
+        start(unreserved(reserved, request, completion), request);
     }
 
     private void start(TransmitOperation operation, WorkRequest request) {
@@ -205,18 +205,18 @@ final class Sender {
     }
 
     /** Ends an operation with a record of {@link #reserve} without a start. */
-    void endReserved(WaitingOperation work, int errno) {
-        fail(unreserved(work), errno);
+    void endReserved(TransmitOperation reserved, WorkRequest request, CounterWriter completion, int errno) {
+        fail(unreserved(reserved, request, completion), errno);
     }
 
     /** The record as if it were taken now; its place in the order of posting is that of its start. */
-    private TransmitOperation unreserved(WaitingOperation work) {
-        TransmitOperation operation = work.operation;
-        if (work.request.isDeferred()) {
+    private TransmitOperation unreserved(
+        TransmitOperation operation, WorkRequest request, CounterWriter completion) {
+        if (request.isDeferred()) {
             if (completionCounters == null) {
                 completionCounters = new CounterWriter[pool.size()];
             }
-            completionCounters[(int) operation.id] = work.completion;
+            completionCounters[(int) operation.id] = completion;
         }
         operation.state = TransmitOperation.FREE;
         if (order != null) {

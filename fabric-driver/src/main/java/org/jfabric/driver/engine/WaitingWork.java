@@ -6,7 +6,7 @@ package org.jfabric.driver.engine;
  *
  * <p>Owner: progress agent.
  */
-abstract sealed class WaitingWork implements Comparable<WaitingWork> permits WaitingOperation, WaitingChange {
+abstract class WaitingWork implements Comparable<WaitingWork> {
     CounterWriter trigger;
     long threshold;
     /** Order of submission among the work of the counter. */
