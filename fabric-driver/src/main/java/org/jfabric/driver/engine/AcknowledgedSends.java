@@ -36,79 +36,79 @@ final class AcknowledgedSends {
     }
 
     /** As {@link Sender#begin}, for a send that is not plain. */
-    boolean begin(Peer peer, TransmitOperation operation) {
-        if (peer.outbox().isFenced(operation)) {
+    boolean begin(PeerSends to, TransmitOperation operation) {
+        if (to.outbox().isFenced(operation)) {
             return false;
         }
-        if ((operation.flags & Flags.MULTICAST) != 0 && peer.frames() != null) {
+        if ((operation.flags & Flags.MULTICAST) != 0 && to.frames() != null) {
             // no group has a wire of frames
             sender.fail(operation, FabricErrno.EINVAL);
             return true;
         }
         long level = strongest(operation.flags);
-        if (level != 0 && (peer.channel().limits().levels() & level) == 0) {
+        if (level != 0 && (to.channel().limits().levels() & level) == 0) {
             sender.fail(operation, FabricErrno.EBADFLAGS);
             return true;
         }
         long fence = asked(operation.flags) & Flags.FENCE;
-        if (isLent(peer, operation)) {
+        if (isLent(to, operation)) {
             operation.awaited = fence;
-            return peer.outbox().canAnnounce() && sender.announce(peer, operation);
+            return to.outbox().canAnnounce() && sender.announce(to, operation);
         }
         // its frame must not say that it may be read here
         operation.flags &= ~Flags.LENT;
         if (level == 0) {
-            return sender.beginPlain(peer, operation);
+            return sender.beginPlain(to, operation);
         }
-        if (peer.canSendEager(operation.length)) {
+        if (to.canSendEager(operation.length)) {
             operation.awaited = TransmitOperation.LINK | level | fence;
-            int result = send(peer, operation);
+            int result = send(to, operation);
             if (result >= 0) {
                 return true;
             }
             operation.awaited = 0;
-            return sender.failedToBegin(peer, operation, result);
+            return sender.failedToBegin(to, operation, result);
         }
-        if (!peer.outbox().mayAnnounce(peer, operation.length)) {
+        if (!to.outbox().mayAnnounce(to, operation.length)) {
             return false;
         }
         operation.awaited = fence;
-        return sender.announce(peer, operation);
+        return sender.announce(to, operation);
     }
 
     /**
      * Whether the receiver can be shown the bytes where they are: one piece of a region in a file that only its client
      * writes. Other messages are sent like those that are not lent, with one copy.
      */
-    static boolean isLent(Peer peer, TransmitOperation operation) {
+    static boolean isLent(PeerSends to, TransmitOperation operation) {
         if ((operation.flags & Flags.LENT) == 0) {
             return false;
         }
         RegisteredRegion region = operation.region;
-        return peer.frames() != null && operation.pieces == null && region != null && region.number() != 0
+        return to.frames() != null && operation.pieces == null && region != null && region.number() != 0
             && !region.isCopied();
     }
 
     /** Processes a peer's acknowledgement. Returns false if no operation to that peer awaits it. */
-    boolean onAcknowledged(Peer peer, TransmitOperation operation, long levels, int errno) {
-        if (operation == null || operation.peer != peer || levels == 0 || operation.awaited == 0
+    boolean onAcknowledged(PeerSends to, TransmitOperation operation, long levels, int errno) {
+        if (operation == null || operation.peer != to || levels == 0 || operation.awaited == 0
             || (levels & ~asked(operation.flags)) != 0) {
             return false;
         }
         if (errno != 0) {
             operation.failure = errno;
         }
-        reached(peer, operation, levels);
+        reached(to, operation, levels);
         return true;
     }
 
     /** The link reports the end of a pending send. */
-    void onSent(Peer peer, TransmitOperation operation, int errno) {
+    void onSent(PeerSends to, TransmitOperation operation, int errno) {
         if (errno != 0) {
-            peer.outbox().disown(operation);
+            to.outbox().disown(operation);
             sender.end(operation, errno);
         } else {
-            reached(peer, operation, TransmitOperation.LINK);
+            reached(to, operation, TransmitOperation.LINK);
         }
     }
 
@@ -128,15 +128,15 @@ final class AcknowledgedSends {
         return level == Flags.MATCH_COMPLETE ? level | flags & Flags.FENCE : level;
     }
 
-    private int send(Peer peer, TransmitOperation operation) {
+    private int send(PeerSends to, TransmitOperation operation) {
         Sender.hold(operation);
         // the loopback link acknowledges inside the call; the awaited LINK bit keeps the operation from ending there
         operation.state = TransmitOperation.AWAITING;
-        int result = peer.channel().send(operation, peer.grant());
-        if (result == Channel.PENDING && peer.channel() != null) {
+        int result = to.channel().send(operation, to.grant());
+        if (result == Channel.PENDING && to.channel() != null) {
             // the link reads the payload until it reports the end: a fault must not end the operation before that
-            peer.spend(operation.length);
-            peer.outbox().own(operation, TransmitOperation.AWAITING);
+            to.spend(operation.length);
+            to.outbox().own(operation, TransmitOperation.AWAITING);
             FaultPoint.pass();
             return result;
         }
@@ -146,20 +146,20 @@ final class AcknowledgedSends {
             operation.state = TransmitOperation.QUEUED;
             return result;
         }
-        if (peer.channel() == null) {
+        if (to.channel() == null) {
             sender.fail(operation, FabricErrno.ECONNRESET);
             return result;
         }
-        peer.spend(operation.length);
-        peer.outbox().own(operation, TransmitOperation.AWAITING);
-        reached(peer, operation, TransmitOperation.LINK);
+        to.spend(operation.length);
+        to.outbox().own(operation, TransmitOperation.AWAITING);
+        reached(to, operation, TransmitOperation.LINK);
         return result;
     }
 
-    private void reached(Peer peer, TransmitOperation operation, long levels) {
+    private void reached(PeerSends to, TransmitOperation operation, long levels) {
         operation.awaited &= ~levels;
         if (operation.awaited == 0 && operation.state == TransmitOperation.AWAITING) {
-            peer.outbox().disown(operation);
+            to.outbox().disown(operation);
             sender.end(operation, operation.failure);
         }
     }

@@ -17,15 +17,15 @@ final class Acknowledgements {
     /** Twice what the greatest tx_attr.size allows: one for the message and one for its fence. */
     private static final int LIMIT = 1 << 17;
 
-    private final Peer peer;
+    private final PeerReceives from;
     /** Pairs of operation id and (levels, errno). */
     private final GrowingQueue waiting = new GrowingQueue(2);
     private long fenceOperation;
     private int fenceRemaining;
     private int fenceErrno;
 
-    Acknowledgements(Peer peer) {
-        this.peer = peer;
+    Acknowledgements(PeerReceives from) {
+        this.from = from;
     }
 
     /**
@@ -34,7 +34,7 @@ final class Acknowledgements {
      * @param errno     0, or a positive fabric errno if they will never be reached.
      */
     void send(long operation, long levels, int errno) {
-        if (!peer.isUp()) {
+        if (!from.peer().isUp()) {
             return;
         }
         int at = waiting.add();
@@ -42,7 +42,7 @@ final class Acknowledgements {
         waiting.set(at + 1, levels << Integer.SIZE | errno);
         // queued first: if an access to shared memory fails now, the recovery flushes all peers and sends it
         if (waiting.count() > 1 || !flush()) {
-            peer.schedule();
+            from.peer().schedule();
         }
     }
 
@@ -55,7 +55,7 @@ final class Acknowledgements {
         if (messages == 0) {
             send(operation, Flags.FENCE, 0);
         } else if (fenceRemaining != 0) {
-            peer.violation("fenced an operation before its last fence was answered");
+            from.peer().violation("fenced an operation before its last fence was answered");
         } else {
             fenceOperation = operation;
             fenceRemaining = messages;
@@ -84,7 +84,8 @@ final class Acknowledgements {
             long facts = waiting.get(at + 1);
             if (!trySend(waiting.get(at), facts >>> Integer.SIZE, (int) facts)) {
                 if (waiting.count() > LIMIT) {
-                    peer.violation("does not take the acknowledgements of more messages than it may have outstanding");
+                    from.peer().violation(
+                        "does not take the acknowledgements of more messages than it may have outstanding");
                 }
                 return false;
             }
@@ -104,8 +105,8 @@ final class Acknowledgements {
     }
 
     private boolean trySend(long operation, long levels, int errno) {
-        if (peer.frames().acknowledge(operation, levels, errno, peer.grant()) < 0) {
-            peer.grantNotSent();
+        if (from.peer().frames().acknowledge(operation, levels, errno, from.grant()) < 0) {
+            from.grantNotSent();
             return false;
         }
         return true;

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.info.FabricErrno;
 
@@ -14,7 +15,7 @@ import org.jfabric.info.FabricErrno;
  */
 public final class AddressTable {
     /** Entries at most. */
-    static final int MAX_ENTRIES = 1 << 20;
+    private static final int MAX_ENTRIES = 1 << 20;
 
     private final List<String> addresses = new ArrayList<>();
     private final Map<String, Integer> indices = new HashMap<>();
@@ -113,15 +114,20 @@ public final class AddressTable {
         return fiAddr >= 0 && fiAddr < addresses.size() ? addresses.get((int) fiAddr) : null;
     }
 
+    /** Whether a table could have an entry of that number. */
+    static boolean mayBeEntry(long fiAddr) {
+        return fiAddr >= 0 && fiAddr < MAX_ENTRIES;
+    }
+
     /** The number of indices in use so far, free ones between others included. */
     public int size() {
         return addresses.size();
     }
 
-    /** The entry of an address. Returns its {@code fi_addr}, or {@link Peer#UNKNOWN_SOURCE}. */
+    /** The entry of an address. Returns its {@code fi_addr}, or {@link TagMatcher#UNKNOWN_SOURCE}. */
     public int find(String address) {
         Integer index = indices.get(address);
-        return index == null ? Peer.UNKNOWN_SOURCE : index;
+        return index == null ? TagMatcher.UNKNOWN_SOURCE : index;
     }
 
     /** Binds an endpoint to this address vector. */

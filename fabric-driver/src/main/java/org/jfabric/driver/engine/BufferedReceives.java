@@ -98,12 +98,12 @@ final class BufferedReceives extends ReceiveMode {
      * this path: nothing waits, and no cell is being filled.
      */
     @Override
-    boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
+    boolean takeWhole(PeerReceives from, long flags, long data, long address, int length) {
         if ((flags & Flags.TAGGED) != 0 || length > limitBytes || isBlocked() || order.first() != null
-            || !peer.entryOrder().isEmpty()) {
+            || !from.entryOrder().isEmpty()) {
             return false;
         }
-        if (flags == Flags.MSG && lend(peer, address, length)) {
+        if (flags == Flags.MSG && lend(from, address, length)) {
             return true;
         }
         if (!cells.hasFree() || !mayOverrun && !quota.hasFree()) {
@@ -112,8 +112,8 @@ final class BufferedReceives extends ReceiveMode {
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(peer, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
-        peer.passed(length);
+        cell.set(from, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
+        from.passed(length);
         if (!mayOverrun) {
             quota.takeAndUse();
         }
@@ -122,9 +122,9 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     /** Leaves a message in the ring in which it arrived, to be delivered by the call that runs this cycle. */
-    private boolean lend(Peer peer, long address, int length) {
+    private boolean lend(PeerReceives from, long address, int length) {
         LentMessages lent = entries.lentNow();
-        FrameChannel frames = peer.frames();
+        FrameChannel frames = from.peer().frames();
         if (lent == null || frames == null) {
             return false;
         }
@@ -132,16 +132,16 @@ final class BufferedReceives extends ReceiveMode {
         if (ring == null) {
             return false;
         }
-        MessageLender lender = peer.lender();
+        MessageLender lender = from.lender();
         if (lender == null) {
-            lender = new Lender(peer);
-            peer.lender(lender);
+            lender = new Lender(from);
+            from.lender(lender);
         }
-        if (!lent.lend(lender, ring, address, length, entries.source(peer))) {
+        if (!lent.lend(lender, ring, address, length, entries.source(from))) {
             return false;
         }
         entries.lent(length);
-        peer.passed(length);
+        from.passed(length);
         return true;
     }
 
@@ -149,49 +149,49 @@ final class BufferedReceives extends ReceiveMode {
      * Copies a lent message that the application keeps into a cell. Returns the cell's context, or 0 if no cell is
      * free.
      */
-    private long keep(Peer peer, long address, int length) {
+    private long keep(PeerReceives from, long address, int length) {
         if (!cells.hasFree()) {
             return 0;
         }
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(peer, Flags.MSG, 0, 0, length);
+        cell.set(from, Flags.MSG, 0, 0, length);
         cell.state = SlabCell.OUT;
         return cells.context(cell);
     }
 
     /** Shows an announced message to the client where it lies. */
     @Override
-    boolean takeLent(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+    boolean takeLent(PeerReceives from, long flags, long tag, long data, RemotePayload payload) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
-        ReceiveOperation posted = isTagged ? (ReceiveOperation) tagged.findPosted(tag, peer.source()) : null;
-        if (isTagged && posted == null || isBlocked() || !hasRoom(isTagged) || !lentCells.reserve(peer, payload)) {
+        ReceiveOperation posted = isTagged ? (ReceiveOperation) tagged.findPosted(tag, from.peer().source()) : null;
+        if (isTagged && posted == null || isBlocked() || !hasRoom(isTagged) || !lentCells.reserve(from, payload)) {
             return false;
         }
-        if (!peer.held().announced()) {
-            peer.held().lentLeft(payload.lengthBytes());
+        if (!from.held().announced()) {
+            from.held().lentLeft(payload.lengthBytes());
             return false;
         }
-        ReceiveOperation operation = open(posted, peer, 0);
-        lentCells.open(operation.cell, peer, payload);
-        operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
+        ReceiveOperation operation = open(posted, from, 0);
+        lentCells.open(operation.cell, from, payload);
+        operation.message(from, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
         ends.end(operation);
         return true;
     }
 
     @Override
-    void failPeer(Peer peer, int errno) {
-        lentCells.failPeer(peer, errno);
+    void failPeer(PeerReceives from, int errno) {
+        lentCells.failPeer(from, errno);
     }
 
     /** The returned receive has a cell as its buffer. */
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
         boolean isTagged = (flags & Flags.TAGGED) != 0;
         ReceiveOperation posted = null;
         if (isTagged) {
-            posted = (ReceiveOperation) tagged.findPosted(tag, peer.source());
+            posted = (ReceiveOperation) tagged.findPosted(tag, from.peer().source());
             if (posted == null) {
                 return null;
             }
@@ -201,7 +201,7 @@ final class BufferedReceives extends ReceiveMode {
             hold(isTagged);
             return null;
         }
-        return open(posted, peer, limitBytes);
+        return open(posted, from, limitBytes);
     }
 
     /** Posts a tag; everything else of the receive is ignored. An untagged receive is refused. */
@@ -288,7 +288,7 @@ final class BufferedReceives extends ReceiveMode {
             return;
         }
         operation.message(
-            cell.peer, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
+            cell.from, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
         if (!discards) {
             operation.place(0, cell.address, operation.placedBytes());
         }
@@ -350,13 +350,13 @@ final class BufferedReceives extends ReceiveMode {
     @Override
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
-        cell.set(operation.peer, operation.messageFlags, operation.messageTag, operation.messageData,
+        cell.set(operation.from, operation.messageFlags, operation.messageTag, operation.messageData,
             operation.messageLength);
         // from here on only the cell represents the message; its sender is notified even if the entry is written later
         operation.reported = true;
         if (operation.isOfDriver) {
             cell.state = SlabCell.READY;
-            showReady(cell.peer);
+            showReady(cell.from);
         } else {
             // the tag identifies the message of a tagged receive, so these entries may be written in any order
             show(cell, false);
@@ -376,7 +376,7 @@ final class BufferedReceives extends ReceiveMode {
             return;
         }
         StoredMessage message = cell.message;
-        Peer peer = cell.peer;
+        PeerReceives from = cell.from;
         operation.cell = null;
         operation.reported = true;
         if (operation.isOfDriver) {
@@ -387,7 +387,7 @@ final class BufferedReceives extends ReceiveMode {
             waiting.giveUp(message);
         }
         if (operation.isOfDriver) {
-            showReady(peer);
+            showReady(from);
         } else {
             entries.error(operation, 0, errno);
         }
@@ -402,8 +402,8 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     /** Writes the entries of one sender's untagged messages, up to the first one whose cell is still being filled. */
-    private void showReady(Peer peer) {
-        SlabCell cell = order.oldest(peer);
+    private void showReady(PeerReceives from) {
+        SlabCell cell = order.oldest(from);
         while (cell != null && cell.state == SlabCell.READY) {
             SlabCell next = order.next(cell);
             show(cell);
@@ -448,7 +448,7 @@ final class BufferedReceives extends ReceiveMode {
             SlabCell next = cell.nextTaken;
             if (cell.state == SlabCell.FILLING && !filling[cell.index]) {
                 leave(cell);
-            } else if (cell.state == SlabCell.READY && order.oldest(cell.peer) == cell) {
+            } else if (cell.state == SlabCell.READY && order.oldest(cell.from) == cell) {
                 show(cell);
             }
             cell = next;
@@ -542,14 +542,14 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     /** Gives a posted receive a cell, or makes a record with a cell for an untagged message. */
-    private ReceiveOperation open(ReceiveOperation posted, Peer peer, int bytes) {
+    private ReceiveOperation open(ReceiveOperation posted, PeerReceives from, int bytes) {
         ReceiveOperation operation = posted;
         SlabCell cell = cells.take();
         if (posted == null) {
             if (!mayOverrun) {
                 quota.take();
             }
-            cell.peer = peer;
+            cell.from = from;
             order.add(cell);
             operation = pool.takeOfDriver();
             operation.posted(Flags.MSG | Flags.COMPLETION, 0, 0, 0);
@@ -606,21 +606,21 @@ final class BufferedReceives extends ReceiveMode {
     }
 
     private void take(TagMatcher matcher, StoredMessage message, ReceiveOperation posted) {
-        if (message.isLent && lentCells.reserve(message.peer, message.payload)) {
-            ReceiveOperation operation = open(posted, message.peer, 0);
+        if (message.isLent && lentCells.reserve(message.from, message.payload)) {
+            ReceiveOperation operation = open(posted, message.from, 0);
             WaitingMessages.describe(operation, message);
-            lentCells.open(operation.cell, message.peer, message.payload);
+            lentCells.open(operation.cell, message.from, message.payload);
             waiting.passOn(message);
             ends.end(operation);
             return;
         }
         if (message.length <= limitBytes) {
-            ReceiveOperation operation = open(posted, message.peer, limitBytes);
+            ReceiveOperation operation = open(posted, message.from, limitBytes);
             matcher.removeUnexpected(message);
             waiting.deliver(operation, message);
             return;
         }
-        ReceiveOperation operation = open(posted, message.peer, leastBytes);
+        ReceiveOperation operation = open(posted, message.from, leastBytes);
         matcher.claim(message);
         operation.cell.message = message;
         waiting.deliverBegin(operation, message);
@@ -628,16 +628,16 @@ final class BufferedReceives extends ReceiveMode {
 
     /** Lends the messages of one peer. */
     private final class Lender extends MessageLender {
-        private final Peer peer;
+        private final PeerReceives from;
 
-        Lender(Peer peer) {
+        Lender(PeerReceives from) {
             super(entries.completionIndex());
-            this.peer = peer;
+            this.from = from;
         }
 
         @Override
         public long keep(long address, int length) {
-            return BufferedReceives.this.keep(peer, address, length);
+            return BufferedReceives.this.keep(from, address, length);
         }
     }
 }

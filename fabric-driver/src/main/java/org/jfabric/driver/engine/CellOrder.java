@@ -46,22 +46,22 @@ final class CellOrder {
     }
 
     /** The oldest of one sender, or null. */
-    SlabCell oldest(Peer peer) {
-        return from(first, peer);
+    SlabCell oldest(PeerReceives from) {
+        return from(first, from);
     }
 
     /** The next one of the same sender, or null. */
     SlabCell next(SlabCell cell) {
-        return from(cell.nextTaken, cell.peer);
+        return from(cell.nextTaken, cell.from);
     }
 
     int size() {
         return size;
     }
 
-    private static SlabCell from(SlabCell begin, Peer peer) {
+    private static SlabCell from(SlabCell begin, PeerReceives from) {
         SlabCell cell = begin;
-        while (cell != null && cell.peer != peer) {
+        while (cell != null && cell.from != from) {
             cell = cell.nextTaken;
         }
         return cell;

@@ -34,7 +34,7 @@ final class Connection extends ConnectionHandler {
     private final PeerTable peers;
     private final ConnectionListener listener;
     private int state = IDLE;
-    private Peer peer;
+    private PeerSends peer;
 
     /**
      * A connection in the state IDLE.
@@ -61,7 +61,7 @@ final class Connection extends ConnectionHandler {
             ConnectionManager manager = link.connections();
             if (manager != null && link.reaches(address)) {
                 begin(address);
-                peer.connecting(manager.connect(local, address, cut(cmData, manager), this));
+                peer.peer().connecting(manager.connect(local, address, cut(cmData, manager), this));
                 return;
             }
         }
@@ -80,7 +80,7 @@ final class Connection extends ConnectionHandler {
     void accept(IncomingConnection request, ConnectionManager manager, byte[] cmData) {
         requireIdle();
         begin(request.remoteAddress());
-        peer.connecting(request.accept(local, cut(cmData, manager), this));
+        peer.peer().connecting(request.accept(local, cut(cmData, manager), this));
     }
 
     /**

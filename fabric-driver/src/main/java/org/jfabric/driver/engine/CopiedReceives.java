@@ -30,8 +30,8 @@ final class CopiedReceives extends ReceiveMode {
     }
 
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        return replaced.arrive(peer, flags, tag, length);
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
+        return replaced.arrive(from, flags, tag, length);
     }
 
     @Override

@@ -25,37 +25,37 @@ final class EndedReceives {
 
     /** Registers a matched message whose payload arrives later. */
     void begin(ReceiveOperation operation) {
-        operation.peer.entryOrder().begin(operation, operation.messageLength <= orderedLimitBytes);
+        operation.from.entryOrder().begin(operation, operation.messageLength <= orderedLimitBytes);
     }
 
     /** Writes the entry of a receive whose message is placed, and ends it. */
     void end(ReceiveOperation operation) {
         // a fault of the sender's memory that is raised here leaves no entry half written
         FaultPoint.pass();
-        Peer peer = operation.peer;
-        if (peer.entryOrder().isEmpty()) {
+        PeerReceives from = operation.from;
+        if (from.entryOrder().isEmpty()) {
             reportSuccess(operation);
         } else if (isTurnOf(operation, ReceiveState.ENDED, 0, 0)) {
             reportSuccess(operation);
-            reportEnded(peer);
+            reportEnded(from);
         }
     }
 
     /** Writes the error entry of a receive and ends it. */
     void fail(ReceiveOperation operation, long placed, int errno) {
         FaultPoint.pass();
-        Peer peer = operation.peer;
-        if (peer == null) {
+        PeerReceives from = operation.from;
+        if (from == null) {
             operation.mode.cancel(operation, errno);
         } else if (isTurnOf(operation, ReceiveState.ENDED, placed, errno)) {
             reportFailure(operation, placed, errno);
-            reportEnded(peer);
+            reportEnded(from);
         }
     }
 
     /** The payload of an announced message was fetched, or is lost. Returns true if its entry is written. */
     boolean endPull(ReceiveOperation operation, int errno) {
-        if (!operation.peer.entryOrder().isEmpty()
+        if (!operation.from.entryOrder().isEmpty()
             && !isTurnOf(operation, ReceiveState.ENDED_TO_TELL, operation.late.received, errno)) {
             return false;
         }
@@ -68,7 +68,7 @@ final class EndedReceives {
      * turn. An operation that discards a message receives nothing, so it has no place in the order.
      */
     private boolean isTurnOf(ReceiveOperation operation, int endedState, long placed, int errno) {
-        if ((operation.flags & Flags.DISCARD) != 0 || operation.peer.entryOrder().isTurnOf(operation)) {
+        if ((operation.flags & Flags.DISCARD) != 0 || operation.from.entryOrder().isTurnOf(operation)) {
             return true;
         }
         operation.late.endedPlaced = placed;
@@ -90,24 +90,24 @@ final class EndedReceives {
     }
 
     /** Writes the entries that waited for the one that was just written. */
-    void reportEnded(Peer peer) {
-        for (ReceiveOperation next = peer.entryOrder().pollEnded(); next != null;
-            next = peer.entryOrder().pollEnded()) {
+    void reportEnded(PeerReceives from) {
+        for (ReceiveOperation next = from.entryOrder().pollEnded(); next != null;
+            next = from.entryOrder().pollEnded()) {
             boolean isPull = next.state == ReceiveState.ENDED_TO_TELL;
             // marked as being processed, so that recovery finds it if an access to shared memory fails
             next.state = ReceiveState.POSTED;
             int errno = next.late.endedErrno;
-            if (isPull && peer.channel() != null) {
+            if (isPull && from.peer().channel() != null) {
                 reportPull(next, errno);
                 if (next.state == ReceiveState.FINISHING) {
                     // the entry before it may have ended with the channel, whose end the link has not reported yet; so
                     // the sender is notified in the next cycle
-                    peer.enqueueControl(next);
+                    from.enqueueControl(next);
                 }
                 continue;
             }
             if (isPull) {
-                peer.removePull(next);
+                from.removePull(next);
             }
             if (errno == 0) {
                 reportSuccess(next);
@@ -151,7 +151,7 @@ final class EndedReceives {
     void pulled(ReceiveOperation operation) {
         if (operation.isPreview()) {
             // the payload stays where it is until the message is claimed or discarded
-            operation.peer.removePull(operation);
+            operation.from.removePull(operation);
             release(operation);
         } else {
             // the cell belongs to the application now and may be in use again before the sender is notified

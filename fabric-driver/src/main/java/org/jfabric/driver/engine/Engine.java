@@ -19,9 +19,6 @@ import org.jfabric.info.FabricException;
  * thread. Owner: progress agent.
  */
 public final class Engine {
-    /** How long credit waits at most for a message that carries it, while cycles are run. */
-    private static final long CREDIT_NS = 1_000_000;
-
     private final EngineSettings settings;
     private final EngineCounters counters;
     private final CycleClock clock;
@@ -30,17 +27,12 @@ public final class Engine {
     private final FlushList flushList = new FlushList();
     private final TrafficMeters meters;
     private StageTimes stages = StageTimes.OFF;
-    private Peer firstScheduled;
-    private Peer lastScheduled;
+    private final PeerSchedule schedule = new PeerSchedule();
+    private final OwedCredit owedCredit = new OwedCredit();
     private long violations;
     private long lastRequestId;
     private int requestIdStep = 1;
     private InternalError fault;
-    /** Peers with answers that are held back until the next poll. */
-    private PeerRemote firstOwing;
-    /** Peers to which credit may have to be sent, and when it was sent to those before them. */
-    private Peer firstOwingCredit;
-    private long creditSentNs;
     /** Whether work arrives in {@link #quickMessages} only; if that is null, in no link. */
     private boolean quick;
     private PlainMessages quickMessages;
@@ -148,8 +140,8 @@ public final class Engine {
      */
     public int poll(int limit) {
         int work = 0;
-        if (firstOwing != null) {
-            settle();
+        if (schedule.owes()) {
+            schedule.settle();
         }
         if (quick) {
             PlainMessages messages = quickMessages;
@@ -157,7 +149,7 @@ public final class Engine {
                 work = messages.pollPlain(limit);
             }
             if (work >= 0) {
-                if (firstScheduled == null) {
+                if (schedule.isClear()) {
                     return flushList.isEmpty() ? work : work + flushList.flush();
                 }
                 work += flush();
@@ -175,47 +167,15 @@ public final class Engine {
         return work + flush();
     }
 
-    /** Sends the answers that were held back for one poll. */
-    private void settle() {
-        PeerRemote remote = firstOwing;
-        firstOwing = null;
-        while (remote != null) {
-            remote = remote.settleInTurn();
-        }
-    }
-
-    /** A message of the peer was taken, and perhaps no message carries the credit of it back soon. */
-    void oweCredit(Peer peer) {
-        peer.nextOwing(firstOwingCredit);
-        firstOwingCredit = peer;
-    }
-
-    /**
-     * Sends credit that no message has carried, so that a peer that waits for it continues soon where a slow
-     * application takes one message at a time; in each whole cycle.
-     */
+    /** Sends credit that no message has carried; in each whole cycle. */
     public void sendCredit(long nowNs) {
-        if (firstOwingCredit == null || nowNs - creditSentNs < CREDIT_NS) {
-            return;
-        }
-        creditSentNs = nowNs;
-        Peer peer = firstOwingCredit;
-        firstOwingCredit = null;
-        while (peer != null) {
-            peer = peer.sendCredit();
-        }
-    }
-
-    /** Holds an answer back until the next poll. */
-    void owe(PeerRemote remote) {
-        remote.nextOwing(firstOwing);
-        firstOwing = remote;
+        owedCredit.send(nowNs);
     }
 
     private int flush() {
         int work = 0;
-        if (firstScheduled != null) {
-            work += flushScheduled();
+        if (!schedule.isClear()) {
+            work += schedule.flush();
         }
         return work + flushList.flush();
     }
@@ -229,7 +189,7 @@ public final class Engine {
     public void findQuick() {
         PlainMessages plain = null;
         leaveQuick();
-        if (fault != null || firstScheduled != null) {
+        if (fault != null || !schedule.isClear()) {
             return;
         }
         for (Link link : links) {
@@ -258,12 +218,12 @@ public final class Engine {
 
     /** Whether peers wait for space in their channels, so that the thread must poll again soon. */
     public boolean hasScheduled() {
-        return firstScheduled != null || firstOwing != null;
+        return !schedule.isClear() || schedule.owes();
     }
 
     /** Prepares all links for sleep. Returns false if one of them has work. */
     public boolean arm() {
-        boolean armed = firstScheduled == null && firstOwing == null;
+        boolean armed = !hasScheduled();
         for (Link link : links) {
             armed &= link.arm();
         }
@@ -456,10 +416,8 @@ public final class Engine {
      * @param sessions all that have not ended.
      */
     public void recover(List<EngineSession> sessions) {
-        firstScheduled = null;
-        lastScheduled = null;
-        firstOwing = null;
-        firstOwingCredit = null;
+        schedule.clear();
+        owedCredit.clear();
         flushList.recover();
         // all of them first: a recovery may schedule peers of other endpoints
         for (EngineSession session : sessions) {
@@ -482,13 +440,12 @@ public final class Engine {
         return lastRequestId;
     }
 
-    void schedule(Peer peer) {
-        if (lastScheduled == null) {
-            firstScheduled = peer;
-        } else {
-            lastScheduled.nextScheduled(peer);
-        }
-        lastScheduled = peer;
+    PeerSchedule schedule() {
+        return schedule;
+    }
+
+    OwedCredit owedCredit() {
+        return owedCredit;
     }
 
     void onViolation(EngineEndpoint endpoint, Peer peer, String reason) {
@@ -499,20 +456,6 @@ public final class Engine {
             FabricErrno.EIO,
             "peer " + peer.address() + " of " + endpoint.settings().address() + ' ' + reason,
             "Its channel was closed; both drivers should run the same version of JFabric"));
-    }
-
-    private int flushScheduled() {
-        // peers that schedule themselves again meanwhile are served in the next cycle
-        Peer peer = firstScheduled;
-        firstScheduled = null;
-        lastScheduled = null;
-        int work = 0;
-        while (peer != null) {
-            Peer next = peer.nextScheduled();
-            work += peer.flush();
-            peer = next;
-        }
-        return work;
     }
 
     /**

@@ -3,11 +3,9 @@ package org.jfabric.driver.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.agrona.UnsafeApi;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.GroupHandler;
@@ -18,15 +16,12 @@ import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Stage;
-import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Reason;
-import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.RecordRingDescriptor;
-import org.jfabric.layout.WaitLabel;
 
 /**
  * An active endpoint: its transmit side, its receive side and its peers, or its one connection, bound together.
@@ -40,6 +35,7 @@ public final class EngineEndpoint extends EndpointPort {
     private final List<Way> ways;
     private final AddressTable addresses;
     private final LocalEndpoint local;
+    private final EndpointPeers context;
     private final PeerTable peers;
     private final Sender sender;
     /** Its own, or that of a shared receive context. */
@@ -54,8 +50,6 @@ public final class EngineEndpoint extends EndpointPort {
     private final Connection connection;
     /** Of operations without a peer. */
     private final Traffic traffic = new Traffic(new ByteCredit());
-    /** Address of the counter of bytes that were read beyond the budget; 0 if there were none. */
-    private long beyondCounter;
     private boolean closed;
     /** Its connection is over: a receive that finds no message ends. */
     private boolean ended;
@@ -76,8 +70,8 @@ public final class EngineEndpoint extends EndpointPort {
         this.ways = links.stream()
             .map(link -> name == null ? new Way(link, local, "") : way(settings.bound(), link, links)).toList();
         this.addresses = addresses;
-        this.peers = new PeerTable(
-            addresses, ways, name, new Context(), (settings.caps() & Flags.NAMED_RX_CTX) != 0);
+        this.context = new EndpointPeers(this, engine, addresses);
+        this.peers = new PeerTable(addresses, ways, name, context, (settings.caps() & Flags.NAMED_RX_CTX) != 0);
         boolean isReceiveContext = completions.receive() == null;
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
@@ -87,11 +81,15 @@ public final class EngineEndpoint extends EndpointPort {
         ReceiveEntries entries = isReceiveContext ? null : new ReceiveEntries(
             settings, completions.receive(), receiveIndex, counters.receives(), peers.failure(), traffic);
         this.receiver = receiveContext != null ? receiveContext.receiver
-            : new Receiver(settings, engine.settings(), session.regions(), peers, entries, engine.clock());
+            : new Receiver(settings, engine.settings(), session.regions(),
+                isReceiveContext ? AddressTable::mayBeEntry : peers::isValid, entries, engine.clock());
         this.bound = receiveContext == null ? null
-            : receiver.bind(entries, peers, completions.isReceiveSelective(), settings.mayOverrun());
+            : receiver.bind(
+                entries, peers::isValid, peers::receives, completions.isReceiveSelective(), settings.mayOverrun());
         this.remoteTarget = new RemoteTarget(
             settings, session.regions().keys(settings.domain()), completions.receive(), receiveIndex, counters);
+        peers.serve(new EndpointSides(
+            sender, receiver, bound, remoteTarget, engine.schedule(), engine.owedCredit()));
         this.work = new EndpointWork(this, sender, receiver);
         this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
     }
@@ -591,26 +589,26 @@ public final class EngineEndpoint extends EndpointPort {
 
     /** The list of scheduled peers was lost. */
     void unschedulePeers() {
-        peers.all().forEach(Peer::unscheduled);
+        peers.all().forEach(PeerSends::unscheduled);
     }
 
     /** Ends the operations that were being processed when an access to shared memory failed; visits all peers. */
     void recover() {
-        List<Peer> all = peers.all();
+        List<PeerSends> all = peers.all();
         sender.recover(all);
         if (bound == null) {
-            receiver.recover(all);
+            receiver.recover(peers.receives());
         }
         remoteTarget.recover();
-        for (Peer peer : all) {
-            if (peer.channel() == null && (peer.outbox().owned() != 0 || peer.firstPull() != null
+        for (PeerSends peer : all) {
+            if (peer.channel() == null && (peer.outbox().owned() != 0 || peer.receives().firstPull() != null
                 || !peer.outbox().isClear())) {
                 // it went down, and the fault interrupted the end of its operations
                 peer.onDown(FabricErrno.EIO);
             }
             peer.remote().recover();
             peer.schedule();
-            peer.oweCredit();
+            peer.receives().oweCredit();
         }
     }
 
@@ -647,10 +645,7 @@ public final class EngineEndpoint extends EndpointPort {
                 engine.fault(ex);
             }
         }
-        if (beyondCounter != 0) {
-            engine.counters().close(beyondCounter);
-            beyondCounter = 0;
-        }
+        context.close();
         work.close();
         remoteTarget.close();
         sender.close();
@@ -725,179 +720,6 @@ public final class EngineEndpoint extends EndpointPort {
         @Override
         public ChannelHandler handlerFor(String remoteAddress) {
             return peers.inbound(mark.concat(remoteAddress));
-        }
-    }
-
-    private final class Context extends PeerContext {
-        @Override
-        public Sender sender() {
-            return sender;
-        }
-
-        @Override
-        public Receiver receiver() {
-            return receiver;
-        }
-
-        @Override
-        public SharedReceives.Bound bound() {
-            return bound;
-        }
-
-        @Override
-        public RemoteTarget remoteTarget() {
-            return remoteTarget;
-        }
-
-        @Override
-        public EngineSettings settings() {
-            return engine.settings();
-        }
-
-        @Override
-        public StageTimes stages() {
-            return engine.stages();
-        }
-
-        @Override
-        public int eagerLimitBytes() {
-            return settings.eagerLimitBytes();
-        }
-
-        @Override
-        public void connect(Peer peer) {
-            engine.leaveQuick();
-            peers.connect(peer);
-        }
-
-        @Override
-        public boolean connectElsewhere(Peer peer, int errno) {
-            engine.leaveQuick();
-            String next = peers.elsewhere(peer, errno);
-            if (next == null) {
-                return false;
-            }
-            log(EventKind.PEER_BY_NEXT_LINK, errno, 0, next);
-            peers.moveTo(next, peer);
-            return true;
-        }
-
-        @Override
-        public void schedule(Peer peer) {
-            engine.schedule(peer);
-        }
-
-        @Override
-        public void owe(PeerRemote remote) {
-            engine.owe(remote);
-        }
-
-        @Override
-        public void oweCredit(Peer peer) {
-            engine.oweCredit(peer);
-        }
-
-        @Override
-        public void forget(Peer peer) {
-            peers.forget(peer);
-        }
-
-        @Override
-        public void onForgotten(Peer peer) {
-            engine.meters().close(EngineEndpoint.this, peer);
-        }
-
-        @Override
-        public void onReadBeyondBudget(Peer peer, long bytes) {
-            if (beyondCounter == 0) {
-                beyondCounter = engine.counters().open(MetricLabel.OTHER, "bytes that " + settings.address()
-                    + " has read beyond jfabric.engine.unexpectedBudgetBytes");
-                log(EventKind.READ_BEYOND_BUDGET, bytes, 0, peer.address());
-            }
-            UnsafeApi.putLongRelease(null, beyondCounter, UnsafeApi.getLong(beyondCounter) + bytes);
-        }
-
-        @Override
-        public void onBudgetUsedUp(Peer peer) {
-            engine.log().onError(new FabricException(FabricErrno.ENOSPC, settings.address() + " does not read "
-                + peer.address() + " although a posted receive may wait for one of its messages: those without a"
-                + " receive use 16 times jfabric.engine.unexpectedBudgetBytes",
-                "Post their receives, in about the order in which they are sent, or raise that option."));
-        }
-
-        @Override
-        public long openWaitCounter(Peer peer, WaitLabel reason) {
-            boolean isOwn = reason == WaitLabel.CREDIT;
-            return engine.counters().open(MetricLabel.GAUGE, reason.text(
-                isOwn ? settings.address() : peer.address(), isOwn ? peer.address() : settings.address()));
-        }
-
-        @Override
-        public void closeCounter(long address) {
-            engine.counters().close(address);
-        }
-
-        @Override
-        public long nowNs() {
-            return engine.clock().nowNs();
-        }
-
-        @Override
-        public void onPeerUp(Peer peer) {
-            log(EventKind.PEER_UP, peer.sourceAddress(), 0, peer.address());
-        }
-
-        @Override
-        public void onCreditWaitBegan(Peer peer, int sends) {
-            log(EventKind.CREDIT_WAIT_BEGAN, sends, 0, peer.address());
-        }
-
-        @Override
-        public void onCreditWaitEnded(Peer peer, long ns, int sends) {
-            log(EventKind.CREDIT_WAIT_ENDED, ns, sends, peer.address());
-        }
-
-        @Override
-        public int errnoOfOperations(int errno) {
-            return connection == null && errno == FabricErrno.ESHUTDOWN ? FabricErrno.ECONNRESET : errno;
-        }
-
-        @Override
-        public void onFailing(Channel channel) {
-            peers.failure().begin(channel);
-        }
-
-        @Override
-        public boolean isUpElsewhere(Peer peer) {
-            return peers.isUpElsewhere(peer);
-        }
-
-        @Override
-        public void onFailed() {
-            peers.failure().end();
-        }
-
-        @Override
-        public void onPeerDown(Peer peer, int errno) {
-            int provErrno = peers.failure().of(errno);
-            log(EventKind.PEER_DOWN, errno, provErrno, peer.address());
-            try {
-                if (connection != null) {
-                    connection.onPeerDown(errno);
-                    return;
-                }
-            } finally {
-                peers.failure().end();
-            }
-            // the address that the application has inserted, of which that peer may have a part only
-            String inserted = peer.source() < 0 ? null : addresses.address(peer.source());
-            session.listener().onPeerDown(session.clientId(), settings.id(), peer.sourceAddress(), errno, provErrno,
-                inserted == null ? peer.endpointAddress() : inserted);
-        }
-
-        @Override
-        public void onViolation(Peer peer, String reason) {
-            engine.onViolation(EngineEndpoint.this, peer, reason);
         }
     }
 

@@ -167,7 +167,7 @@ final class ExpectedReceives {
      * Delivers a complete message to the oldest receive. Returns false if that receive does not accept it: the caller
      * uses the general path.
      */
-    boolean take(Peer peer, long flags, long tag, long address, int length) {
+    boolean take(PeerReceives from, long flags, long tag, long address, int length) {
         long number = head;
         if (number == tail || inHand != NOTHING) {
             return false;
@@ -177,14 +177,14 @@ final class ExpectedReceives {
         if (!accepts(record, tag)
             || length > UnsafeApi.getLong(record + LENGTH)
             || flags != Flags.TAGGED
-            || !peer.entryOrder().isEmpty()
-            || entries.isOfUnknownPeer(peer)) {
+            || !from.entryOrder().isEmpty()
+            || entries.isOfUnknownPeer(from)) {
             return false;
         }
         inHandNumber = number;
         inHand = PLACING;
         // before the copy: the message is used up, and its credit the peer's again, also if the copy fails
-        peer.passed(length);
+        from.passed(length);
         long receiveFlags = UnsafeApi.getLong(record + RECORD_FLAGS);
         long context = UnsafeApi.getLong(record + CONTEXT);
         Words.copy(address, UnsafeApi.getLong(record + ADDRESS), length);
@@ -195,7 +195,7 @@ final class ExpectedReceives {
         pool.giveRoom();
         endedBefore = entries.ended();
         inHand = REPORTING;
-        entries.expected(receiveFlags, context, length, tag, peer);
+        entries.expected(receiveFlags, context, length, tag, from);
         inHand = NOTHING;
         if (++taken - takenBefore == ORDERLY) {
             nextPostsClosed = MIN_POSTS_CLOSED;

@@ -14,9 +14,10 @@ final class HeldMessages {
     /** The greatest limit that a driver can be configured with; a peer that announces more violates the protocol. */
     private static final int MAX_ANNOUNCEMENTS = 1 << 16;
 
+    private final PeerReceives from;
     private final PeerContext context;
-    private final Peer peer;
     private final ByteCredit credit;
+    private final MessageBudget budget;
     private boolean isOfUnknownPeer;
     private int stored;
     private int announcements;
@@ -27,11 +28,12 @@ final class HeldMessages {
     /** Address of the counter; 0 while the peer has credit. */
     private long counter;
 
-    HeldMessages(PeerContext context, Peer peer, ByteCredit credit, boolean isOfUnknownPeer) {
-        this.context = context;
-        this.peer = peer;
-        this.credit = credit;
-        this.isOfUnknownPeer = isOfUnknownPeer;
+    HeldMessages(PeerReceives from, MessageBudget budget) {
+        this.from = from;
+        this.context = from.peer().context();
+        this.credit = from.peer().credit();
+        this.budget = budget;
+        this.isOfUnknownPeer = from.peer().source() < 0;
     }
 
     /** Returns whether the peer is unknown to the application. Unknown peers have a common quota of the budget. */
@@ -42,7 +44,7 @@ final class HeldMessages {
     void ofUnknownPeer(boolean isUnknown) {
         if (isUnknown != isOfUnknownPeer) {
             isOfUnknownPeer = isUnknown;
-            context.receiver().budget().move(credit.reservedBytes(), manyAnnouncements(), receives, isUnknown);
+            budget.move(credit.reservedBytes(), manyAnnouncements(), receives, isUnknown);
         }
     }
 
@@ -50,19 +52,18 @@ final class HeldMessages {
     void countReceive(int more) {
         receives += more;
         if (isOfUnknownPeer) {
-            context.receiver().budget().countUnknownReceives(more);
+            budget.countUnknownReceives(more);
         }
     }
 
     /** Begins a channel: returns the reservation of the previous one and takes a window. */
     void begin() {
         end();
-        credit.begin(context.receiver().budget().takeWindow(isOfUnknownPeer));
+        credit.begin(budget.takeWindow(isOfUnknownPeer));
     }
 
     /** Makes the window greater or smaller by what all peers use; false if it stays as it is. */
     boolean resize() {
-        MessageBudget budget = context.receiver().budget();
         long more = budget.resize(credit.windowBytes(), isOfUnknownPeer);
         long change = more == 0 ? 0 : credit.resize(more);
         if (change < 0) {
@@ -73,7 +74,7 @@ final class HeldMessages {
 
     /** Ends the channel and returns its credit, except for the bytes of messages that are still stored. */
     void end() {
-        context.receiver().budget().give(credit.end(), isOfUnknownPeer);
+        budget.give(credit.end(), isOfUnknownPeer);
         close();
     }
 
@@ -84,7 +85,7 @@ final class HeldMessages {
         }
         stored++;
         if (credit.isHalfHeld()) {
-            peer.resizeWindow();
+            from.resizeWindow();
         }
         show();
         return true;
@@ -124,7 +125,7 @@ final class HeldMessages {
         long free = credit.left(length, messageEpoch);
         show();
         if (free != 0) {
-            context.receiver().budget().give(free, isOfUnknownPeer);
+            budget.give(free, isOfUnknownPeer);
         }
         return free != 0;
     }
@@ -136,7 +137,7 @@ final class HeldMessages {
     boolean announced() {
         boolean isOneOfMany = isOfUnknownPeer && announcements >= context.settings().announcementLimit();
         if (announcements == MAX_ANNOUNCEMENTS
-            || isOneOfMany && !context.receiver().budget().takeAnnouncement()) {
+            || isOneOfMany && !budget.takeAnnouncement()) {
             return false;
         }
         announcements++;
@@ -147,7 +148,7 @@ final class HeldMessages {
     /** Accounts a stored announcement that was matched or dropped. */
     void announcementLeft() {
         if (isOfUnknownPeer && manyAnnouncements() > 0) {
-            context.receiver().budget().giveAnnouncement();
+            budget.giveAnnouncement();
         }
         announcements--;
         show();
@@ -195,7 +196,7 @@ final class HeldMessages {
             if (!credit.isUsedUp() && announcements < limit) {
                 return;
             }
-            counter = context.openWaitCounter(peer, WaitLabel.RECEIVES);
+            counter = context.openWaitCounter(from.peer(), WaitLabel.RECEIVES);
         } else if (credit.isHalfFree() && announcements <= limit >> 1) {
             // a lower limit than for opening, so that the counter is not opened and closed with every message
             close();

@@ -44,18 +44,19 @@ final class LentCells {
      * Counts a message that the client will be shown where it lies. Returns false, and counts nothing, where only a
      * copy is possible, or where the peer has lent as much as it may.
      */
-    boolean reserve(Peer peer, RemotePayload payload) {
-        if (payload.count() != 1 || payload.regionNumber(0) == RemotePayload.NO_REGION || peer.frames() == null) {
+    boolean reserve(PeerReceives from, RemotePayload payload) {
+        if (payload.count() != 1 || payload.regionNumber(0) == RemotePayload.NO_REGION
+            || from.peer().frames() == null) {
             return false;
         }
-        byte[] directory = peer.frames().regionDirectory();
+        byte[] directory = from.peer().frames().regionDirectory();
         return directory != null && LentPlaceDescriptor.length(directory.length) <= cellBytes
-            && peer.held().lend(payload.lengthBytes(), limitBytes);
+            && from.held().lend(payload.lengthBytes(), limitBytes);
     }
 
     /** Writes into a cell where the message is that {@link #reserve} has accepted. */
-    void open(SlabCell cell, Peer peer, RemotePayload payload) {
-        byte[] directory = peer.frames().regionDirectory();
+    void open(SlabCell cell, PeerReceives from, RemotePayload payload) {
+        byte[] directory = from.peer().frames().regionDirectory();
         long place = cell.address;
         UnsafeApi.putLong(place + LentPlaceDescriptor.NUMBER_OFFSET, payload.regionNumber(0));
         UnsafeApi.putLong(place + LentPlaceDescriptor.GENERATION_OFFSET, payload.regionGeneration(0));
@@ -68,7 +69,7 @@ final class LentCells {
             cell.payload = new RemotePayload();
         }
         cell.payload.set(payload);
-        cell.peer = peer;
+        cell.from = from;
         cell.isLent = true;
         cell.lostErrno = 0;
     }
@@ -105,11 +106,11 @@ final class LentCells {
     /** Receives a message into the buffer of an operation, or drops it, as its flags say. */
     void fetch(ReceiveOperation operation, SlabCell cell) {
         boolean discards = (operation.flags & Flags.DISCARD) != 0;
-        Peer peer = cell.peer;
+        PeerReceives from = cell.from;
         RemotePayload payload = cell.payload;
         int lostErrno = cell.lostErrno;
         operation.message(
-            peer, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
+            from, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
         if (lostErrno == 0) {
             left(cell);
         }
@@ -127,10 +128,10 @@ final class LentCells {
     }
 
     /** A peer is down: there is no sender to notify any more. */
-    void failPeer(Peer peer, int errno) {
+    void failPeer(PeerReceives from, int errno) {
         for (int i = 0; i < cells.size(); i++) {
             SlabCell cell = cells.get(i);
-            if (cell.isLent && cell.peer == peer && cell.lostErrno == 0) {
+            if (cell.isLent && cell.from == from && cell.lostErrno == 0) {
                 left(cell);
                 cell.lostErrno = errno;
             }
@@ -142,14 +143,14 @@ final class LentCells {
         if (cell.lostErrno != 0) {
             return true;
         }
-        Peer peer = cell.peer;
-        if (peer.payloads() == null) {
+        PeerReceives from = cell.from;
+        if (from.peer().payloads() == null) {
             // its loss is reported at the end of the call that has found it
             left(cell);
             return true;
         }
-        if (peer.payloads().finish(cell.payload.operation(), 0, peer.grant()) < 0) {
-            peer.grantNotSent();
+        if (from.peer().payloads().finish(cell.payload.operation(), 0, from.grant()) < 0) {
+            from.grantNotSent();
             return false;
         }
         if (cell.lostErrno == 0) {
@@ -159,7 +160,7 @@ final class LentCells {
     }
 
     private static void left(SlabCell cell) {
-        cell.peer.held().announcementLeft();
-        cell.peer.held().lentLeft(cell.payload.lengthBytes());
+        cell.from.held().announcementLeft();
+        cell.from.held().lentLeft(cell.payload.lengthBytes());
     }
 }

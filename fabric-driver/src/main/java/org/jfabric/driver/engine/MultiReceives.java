@@ -129,16 +129,16 @@ final class MultiReceives extends ReceiveMode {
 
     /** The returned receive is a sub-buffer if a message goes into a buffer. */
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
         if (!isOfKind(flags) || posted == 0 && !blocked) {
-            return ordinary.arrive(peer, flags, tag, length);
+            return ordinary.arrive(from, flags, tag, length);
         }
         if (blocked && (lookAgain || hasRoom())) {
             // The message must follow those that wait. They are matched after this arrival, because only one message
             // can be processed at a time.
             return null;
         }
-        return find(peer.source(), kind == Flags.TAGGED ? tag : 0, length);
+        return find(from.peer().source(), kind == Flags.TAGGED ? tag : 0, length);
     }
 
     @Override

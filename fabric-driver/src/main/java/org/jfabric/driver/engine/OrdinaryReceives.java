@@ -82,9 +82,9 @@ final class OrdinaryReceives extends ReceiveMode {
     }
 
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
         return (ReceiveOperation) ((flags & Flags.TAGGED) != 0
-            ? tagged.arrive(tag, peer.source()) : untagged.arrive(0, peer.source()));
+            ? tagged.arrive(tag, from.peer().source()) : untagged.arrive(0, from.peer().source()));
     }
 
     @Override

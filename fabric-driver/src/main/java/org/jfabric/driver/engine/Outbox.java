@@ -25,6 +25,7 @@ final class Outbox {
     private static final long LEAST_WAIT_NS = 100_000L;
 
     private final PeerContext context;
+    private final Sender sender;
     private final OperationList pending = new OperationList();
     /** The oldest first, so that it is segmented first. */
     private final OperationList owned = new OperationList();
@@ -52,8 +53,9 @@ final class Outbox {
     private boolean isWaiting;
     private long waitingSinceNs;
 
-    Outbox(PeerContext context) {
+    Outbox(PeerContext context, Sender sender) {
         this.context = context;
+        this.sender = sender;
     }
 
     /** Returns whether no send is queued. */
@@ -226,7 +228,7 @@ final class Outbox {
         }
         operation.state = TransmitOperation.QUEUED;
         operation.sinceNs = context.nowNs();
-        operation.sampledNs = context.sender().endSample();
+        operation.sampledNs = sender.endSample();
         pending.addLast(operation);
         waiting++;
         waitingAccesses += operation.isRemote() ? 1 : 0;
@@ -270,7 +272,7 @@ final class Outbox {
     }
 
     /** Sends a bounded number of segments; stops when the channel is full. */
-    int flushSegments(Peer peer, SegmentChannel channel) {
+    int flushSegments(PeerSends to, SegmentChannel channel) {
         int budget = context.settings().segmentBurst();
         int work = 0;
         TransmitOperation operation = owned.first();
@@ -279,8 +281,8 @@ final class Outbox {
             while (operation.state == TransmitOperation.SEGMENTING && work < budget) {
                 int length = (int) Math.min(
                     operation.segmentEnd - operation.sent, channel.limits().segmentLimitBytes());
-                if (channel.sendSegment(operation, length, peer.grant()) < 0) {
-                    peer.grantNotSent();
+                if (channel.sendSegment(operation, length, to.grant()) < 0) {
+                    to.grantNotSent();
                     return work;
                 }
                 work++;
@@ -302,20 +304,20 @@ final class Outbox {
      *
      * @return true to announce it now; false to wait for credit and ask again.
      */
-    boolean mayAnnounce(Peer peer, long length) {
+    boolean mayAnnounce(PeerSends to, long length) {
         if (!canAnnounce()) {
             return false;
         }
-        if (!peer.isShort(length)) {
+        if (!to.isShort(length)) {
             return true;
         }
         // a wire without frames has no credit that a short message could lack
-        FrameChannel channel = peer.frames();
+        FrameChannel channel = to.frames();
         if (!awaitsCredit) {
             awaitsCredit = true;
             awaitsCreditSinceNs = context.nowNs();
             timeWait();
-            peer.traffic().awaitsCredit();
+            to.peer().traffic().awaitsCredit();
             channel.markSent();
         }
         // a stopped peer takes nothing, and must not keep the duty cycle spinning
@@ -329,33 +331,33 @@ final class Outbox {
     }
 
     /** Begins queued sends in order; stops when credit, announcements or space in the channel are used up. */
-    int flushPending(Peer peer) {
+    int flushPending(PeerSends to) {
         int work = 0;
-        while (!pending.isEmpty() && peer.isUp()) {
+        while (!pending.isEmpty() && to.isUp()) {
             TransmitOperation operation = pending.first();
             if (isFenced(operation) || mustWait(operation)) {
                 // the end of each earlier operation schedules this again
                 break;
             }
-            if (mustWaitForPeer(peer, operation)) {
+            if (mustWaitForPeer(to, operation)) {
                 if (canAnnounce()) {
                     // the peer grants credit or takes what was sent
-                    peer.scheduleUnlessNotified();
+                    to.scheduleUnlessNotified();
                     clearBackPressure();
                 } else {
-                    showBackPressure(peer);
+                    showBackPressure(to);
                 }
                 return work;
             }
             long sampledNs = operation.sampledNs;
             remove(operation);
             if (isWaiting) {
-                endWait(peer);
+                endWait(to);
             }
-            if (!context.sender().begin(peer, operation)) {
+            if (!sender.begin(to, operation)) {
                 operation.sampledNs = sampledNs;
                 putFirst(operation);
-                peer.scheduleUnlessNotified();
+                to.scheduleUnlessNotified();
                 return work;
             }
             if (sampledNs != 0) {
@@ -367,20 +369,20 @@ final class Outbox {
         return work;
     }
 
-    private boolean mustWaitForPeer(Peer peer, TransmitOperation operation) {
-        if (AcknowledgedSends.isLent(peer, operation)) {
+    private boolean mustWaitForPeer(PeerSends to, TransmitOperation operation) {
+        if (AcknowledgedSends.isLent(to, operation)) {
             return !canAnnounce();
         }
-        return !operation.isRemote() && !peer.canSendEager(operation.length) && !mayAnnounce(peer, operation.length);
+        return !operation.isRemote() && !to.canSendEager(operation.length) && !mayAnnounce(to, operation.length);
     }
 
     /** Shows back-pressure by the peer in a counter whose label names both endpoints. */
-    private void showBackPressure(Peer peer) {
+    private void showBackPressure(PeerSends to) {
         if (backPressureCounter == 0) {
-            backPressureCounter = context.openWaitCounter(peer, WaitLabel.CREDIT);
-            peer.traffic().awaitsCredit();
+            backPressureCounter = context.openWaitCounter(to.peer(), WaitLabel.CREDIT);
+            to.peer().traffic().awaitsCredit();
             timeWait();
-            context.onCreditWaitBegan(peer, waiting);
+            context.onCreditWaitBegan(to.peer(), waiting);
         }
         UnsafeApi.putLongRelease(null, backPressureCounter, waiting);
     }
@@ -393,11 +395,11 @@ final class Outbox {
         }
     }
 
-    private void endWait(Peer peer) {
+    private void endWait(PeerSends to) {
         isWaiting = false;
         long ns = System.nanoTime() - waitingSinceNs;
         if (ns >= LEAST_WAIT_NS) {
-            context.onCreditWaitEnded(peer, ns, waiting);
+            context.onCreditWaitEnded(to.peer(), ns, waiting);
         }
     }
 
@@ -413,13 +415,13 @@ final class Outbox {
      *
      * @param other gets them behind its own.
      */
-    void moveTo(Outbox other, Peer peer) {
+    void moveTo(Outbox other, PeerSends to) {
         while (!pending.isEmpty()) {
             TransmitOperation operation = pending.first();
             long sampledNs = operation.sampledNs;
             remove(operation);
             operation.sampledNs = sampledNs;
-            operation.peer = peer;
+            operation.peer = to;
             other.pending.addLast(operation);
             other.waiting++;
             other.waitingAccesses += operation.isRemote() ? 1 : 0;
@@ -432,12 +434,12 @@ final class Outbox {
         while (!owned.isEmpty()) {
             TransmitOperation operation = owned.first();
             disown(operation);
-            context.sender().fail(operation, errno);
+            sender.fail(operation, errno);
         }
         while (!pending.isEmpty()) {
             TransmitOperation operation = pending.first();
             remove(operation);
-            context.sender().fail(operation, errno);
+            sender.fail(operation, errno);
         }
         isWaiting = false;
         clearBackPressure();

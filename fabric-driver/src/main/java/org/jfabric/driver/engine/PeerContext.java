@@ -1,6 +1,5 @@
 package org.jfabric.driver.engine;
 
-import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.layout.WaitLabel;
 
@@ -12,18 +11,6 @@ abstract class PeerContext {
     protected PeerContext() {
     }
 
-    /** The transmit side. */
-    abstract Sender sender();
-
-    /** The receive side. */
-    abstract Receiver receiver();
-
-    /** The endpoint's place in the shared receive context that it uses. Returns null if its receives are its own. */
-    abstract SharedReceives.Bound bound();
-
-    /** This side's memory, for the peers' remote accesses. */
-    abstract RemoteTarget remoteTarget();
-
     abstract EngineSettings settings();
 
     /** The sampled times of messages. */
@@ -32,34 +19,11 @@ abstract class PeerContext {
     /** Longest payload that is sent eagerly. */
     abstract int eagerLimitBytes();
 
-    /**
-     * Begins a channel to a peer that has none, or fails it.
-     *
-     * @param peer down or new.
-     */
-    abstract void connect(Peer peer);
+    /** A link may have work: a channel begins. */
+    abstract void leaveQuick();
 
-    /**
-     * Hands what waits for a peer to another of its addresses.
-     *
-     * @param peer  that could not be connected; nothing was sent to it.
-     * @param errno positive fabric errno.
-     * @return false if there is no other: the peer has failed.
-     */
-    abstract boolean connectElsewhere(Peer peer, int errno);
-
-    /** Asks for {@link Peer#flush()} in this or the next cycle. */
-    abstract void schedule(Peer peer);
-
-    /**
-     * Schedules {@link PeerRemote#settleInTurn()} for the begin of the next poll.
-     *
-     * @param remote has answers that are held back; in no list.
-     */
-    abstract void owe(PeerRemote remote);
-
-    /** Has {@link Peer#sendCredit()} called after a while. */
-    abstract void oweCredit(Peer peer);
+    /** A peer could not be connected, and is tried by another of its addresses. */
+    abstract void onNextLink(int errno, String address);
 
     /**
      * Drops a peer that nothing refers to any more. If it connects again, it is a new peer.
@@ -90,24 +54,11 @@ abstract class PeerContext {
     abstract int errnoOfOperations(int errno);
 
     /**
-     * Operations of a peer are about to end with errors; {@link #onPeerDown} follows when they have.
-     *
-     * @param channel to the peer, or null.
-     */
-    abstract void onFailing(Channel channel);
-
-    /** The operations of a peer have ended, and nothing is reported to the application. */
-    abstract void onFailed();
-
-    /**
      * A peer is down; reported to the application.
      *
      * @param errno positive fabric errno.
      */
     abstract void onPeerDown(Peer peer, int errno);
-
-    /** Whether another context of a peer's endpoint is still connected. */
-    abstract boolean isUpElsewhere(Peer peer);
 
     /** A peer violates the protocol; reported to the error log. */
     abstract void onViolation(Peer peer, String reason);

@@ -11,42 +11,44 @@ import org.jfabric.info.FabricErrno;
  * <p>Owner: progress agent.
  */
 final class PeerFrames extends FrameHandler {
-    private final Peer peer;
+    private final PeerSends sends;
+    private final PeerReceives receives;
     /** The endpoint's receiver, cached for each message. */
     private final Receiver receiver;
-    private final PeerContext context;
+    private final Sender sender;
     private final ByteCredit credit;
     private final Outbox outbox;
 
-    PeerFrames(Peer peer, PeerContext context, ByteCredit credit, Outbox outbox) {
-        this.peer = peer;
-        this.receiver = context.receiver();
-        this.context = context;
-        this.credit = credit;
-        this.outbox = outbox;
+    PeerFrames(PeerSends sends, Sender sender, Receiver receiver) {
+        this.sends = sends;
+        this.receives = sends.receives();
+        this.receiver = receiver;
+        this.sender = sender;
+        this.credit = sends.peer().credit();
+        this.outbox = sends.outbox();
     }
 
     @Override
     public void onGrant(int grant) {
         if (credit.onGrant(grant) && outbox.onCredit()) {
-            peer.schedule();
+            sends.schedule();
         }
     }
 
     @Override
     public void onGrantLines(int grantLines) {
         if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
-            peer.schedule();
+            sends.schedule();
         }
     }
 
     @Override
     public void onShort(long kind, long tag, long address, int length, int grantLines) {
         if (credit.onGrantLines(grantLines) && outbox.onCredit()) {
-            peer.schedule();
+            sends.schedule();
         }
         credit.received(length);
-        receiver.onMessage(peer, kind, tag, 0, address, length);
+        receiver.onMessage(receives, kind, tag, 0, address, length);
     }
 
     @Override
@@ -58,48 +60,51 @@ final class PeerFrames extends FrameHandler {
     public void onMessageToAcknowledge(
         long operation, long flags, long tag, long data, long address, int length) {
         credit.received(length);
-        receiver.onMessageToAcknowledge(peer, operation, flags, tag, data, address, length);
+        receiver.onMessageToAcknowledge(receives, operation, flags, tag, data, address, length);
     }
 
     @Override
     public void onAcknowledged(long operation, long levels, int errno) {
-        peer.acknowledged(operation, levels, errno);
+        sends.acknowledged(operation, levels, errno);
     }
 
     @Override
     public void onAnnounce(long flags, long tag, long data, RemotePayload source) {
         credit.received(source.lengthBytes());
-        peer.onAnnounced(source.lengthBytes());
-        context.receiver().onAnnounce(peer, flags, tag, data, source);
+        if (sends.isShort(source.lengthBytes()) && credit.isTooSmallFor(source.lengthBytes())) {
+            // perhaps announced because the window was always too small for it
+            receives.resizeWindow();
+        }
+        receiver.onAnnounce(receives, flags, tag, data, source);
     }
 
     @Override
     public void onPulled(long operation, int errno) {
-        context.receiver().onPulled(peer, operation, errno);
+        receiver.onPulled(receives, operation, errno);
     }
 
     @Override
     public void onSegmentsRequested(long operationId, long sink, long length) {
-        TransmitOperation operation = context.sender().find(operationId);
-        if (operation == null || operation.peer != peer || peer.segments() == null
+        TransmitOperation operation = sender.find(operationId);
+        if (operation == null || operation.peer != sends || sends.peer().segments() == null
             || !outbox.segment(operation, sink, length)) {
-            peer.violation("requested segments of an operation that was not announced");
+            sends.violation("requested segments of an operation that was not announced");
         } else {
-            peer.schedule();
+            sends.schedule();
         }
     }
 
     @Override
     public void onSegment(long sink, long offset, long address, int length) {
-        context.receiver().onSegment(peer, sink, offset, address, length);
+        receiver.onSegment(receives, sink, offset, address, length);
     }
 
     @Override
     public void onFinished(long operationId, int errno) {
-        TransmitOperation operation = context.sender().find(operationId);
-        if (operation == null || operation.peer != peer
+        TransmitOperation operation = sender.find(operationId);
+        if (operation == null || operation.peer != sends
             || operation.state != TransmitOperation.ANNOUNCED && operation.state != TransmitOperation.SEGMENTING) {
-            peer.violation("finished an operation that was not announced");
+            sends.violation("finished an operation that was not announced");
             return;
         }
         outbox.disown(operation);
@@ -109,8 +114,8 @@ final class PeerFrames extends FrameHandler {
         } else {
             // the errno is from the peer and is validated: an entry needs a positive one
             int reason = errno == 0 ? operation.failure : errno;
-            context.sender().end(operation, reason >= 0 ? reason : FabricErrno.EIO);
+            sender.end(operation, reason >= 0 ? reason : FabricErrno.EIO);
         }
-        peer.scheduleWaiting();
+        sends.scheduleWaiting();
     }
 }

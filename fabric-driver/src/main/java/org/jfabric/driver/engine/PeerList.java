@@ -13,28 +13,28 @@ final class PeerList {
 
     private final Object2IntHashMap<String> slotByAddress = new Object2IntHashMap<>(NONE);
     private final IntArrayList freeSlots = new IntArrayList();
-    private Peer[] peers = new Peer[16];
+    private PeerSends[] peers = new PeerSends[16];
     private int slots;
 
-    Peer find(String address) {
+    PeerSends find(String address) {
         int slot = slotByAddress.getValue(address);
         return slot == NONE ? null : peers[slot];
     }
 
-    void add(Peer peer) {
+    void add(PeerSends peer) {
         int slot = freeSlots.isEmpty() ? slots++ : freeSlots.popInt();
         if (slot == peers.length) {
             peers = Arrays.copyOf(peers, peers.length * 2);
         }
         peers[slot] = peer;
-        slotByAddress.put(peer.address(), slot);
+        slotByAddress.put(peer.peer().address(), slot);
     }
 
     /** Removes a peer; does nothing if another peer has its address. */
-    void remove(Peer peer) {
-        int slot = slotByAddress.getValue(peer.address());
+    void remove(PeerSends peer) {
+        int slot = slotByAddress.getValue(peer.peer().address());
         if (slot != NONE && peers[slot] == peer) {
-            slotByAddress.removeKey(peer.address());
+            slotByAddress.removeKey(peer.peer().address());
             peers[slot] = null;
             freeSlots.addInt(slot);
         }
@@ -50,12 +50,12 @@ final class PeerList {
     }
 
     /** The peer at an index, or null. */
-    Peer get(int slot) {
+    PeerSends get(int slot) {
         return peers[slot];
     }
 
-    List<Peer> all() {
-        List<Peer> all = new ArrayList<>();
+    List<PeerSends> all() {
+        List<PeerSends> all = new ArrayList<>();
         for (int i = 0; i < slots; i++) {
             if (peers[i] != null) {
                 all.add(peers[i]);

@@ -67,7 +67,10 @@ final class PeerRemote extends RemoteHandler {
     private static final int MAX_OWED = 16;
 
     private final Peer peer;
-    private final PeerContext context;
+    private final PeerSends sends;
+    private final RemoteSends requests;
+    private final RemoteTarget target;
+    private final PeerSchedule schedule;
     private final GrowingQueue answers = new GrowingQueue(WORDS);
     /** The channel is copying bytes of the read at the head of the queue, which may raise a memory fault. */
     private boolean isCopying;
@@ -105,9 +108,12 @@ final class PeerRemote extends RemoteHandler {
     /** Whether the peer reports each access, so that it may keep writes waiting. Assumed until its first answer. */
     private boolean peerReports = true;
 
-    PeerRemote(Peer peer, PeerContext context) {
-        this.peer = peer;
-        this.context = context;
+    PeerRemote(PeerSends sends, EndpointSides sides) {
+        this.peer = sends.peer();
+        this.sends = sends;
+        this.requests = sides.sender().remote();
+        this.target = sides.target();
+        this.schedule = sides.schedule();
     }
 
     /**
@@ -130,13 +136,13 @@ final class PeerRemote extends RemoteHandler {
             // without the numbers: the log keeps each message once, and a peer must not fill it
             peer.violation("wrote bytes outside of the range that it named");
         } else if (!hasRefusedWrite || access.operation() != refusedWrite) {
-            context.remoteTarget().write(this, access, offset, source, length);
+            target.write(this, access, offset, source, length);
         }
     }
 
     @Override
     public void onShortWrite(RemoteAccess access, long source) {
-        context.remoteTarget().write(this, access, 0, source, access.lengthBytes());
+        target.write(this, access, 0, source, access.lengthBytes());
     }
 
     @Override
@@ -154,12 +160,12 @@ final class PeerRemote extends RemoteHandler {
     private void endPlaced() {
         while (placed > 0) {
             placed--;
-            if (!context.sender().remote().onPlaced(peer)) {
+            if (!requests.onPlaced(sends)) {
                 peer.violation("answered a short write that was not sent");
                 return;
             }
         }
-        peer.scheduleWaiting();
+        sends.scheduleWaiting();
     }
 
     /**
@@ -171,7 +177,7 @@ final class PeerRemote extends RemoteHandler {
             settle();
         } else if (!isOwing) {
             isOwing = true;
-            context.owe(this);
+            schedule.owe(this);
         }
     }
 
@@ -206,7 +212,7 @@ final class PeerRemote extends RemoteHandler {
 
     @Override
     public void onAnnouncedWrite(RemoteAccess access, RemotePayload payload) {
-        context.remoteTarget().pull(this, access, payload);
+        target.pull(this, access, payload);
     }
 
     /** Copies the bytes of an announced write; false if they have to be sent. */
@@ -247,33 +253,32 @@ final class PeerRemote extends RemoteHandler {
             // without the numbers, as above
             peer.violation("requested an atomic operation whose operands do not fit its elements");
         } else {
-            context.remoteTarget().execute(this, access, elements * size, operands);
+            target.execute(this, access, elements * size, operands);
         }
     }
 
     @Override
     public void onReply(long operation, int errno, boolean reports, long offset, long source, long length) {
         peerReports = reports;
-        if (!context.sender().remote().onReply(peer, operation, errno, offset, source, length)) {
+        if (!requests.onReply(sends, operation, errno, offset, source, length)) {
             peer.violation("answered a remote access that was not requested");
         }
     }
 
     @Override
     public void onEnded(long operation, int errno) {
-        if (!context.sender().remote().onEnded(peer, operation, errno)) {
+        if (!requests.onEnded(sends, operation, errno)) {
             peer.violation("ended a remote access that was not requested");
         }
     }
 
     @Override
     public int find(RemoteRanges ranges, long right, PieceList pieces) {
-        return context.remoteTarget().find(ranges, right, pieces);
+        return target.find(ranges, right, pieces);
     }
 
     @Override
     public boolean begin(long right, boolean hasData) {
-        RemoteTarget target = context.remoteTarget();
         if (!hasData && !target.reportsAll()) {
             return true;
         }
@@ -294,7 +299,6 @@ final class PeerRemote extends RemoteHandler {
 
     @Override
     public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
-        RemoteTarget target = context.remoteTarget();
         if (hasData || target.reportsAll()) {
             long flags = Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0);
             long reported = hasData ? data : 0;
@@ -313,11 +317,11 @@ final class PeerRemote extends RemoteHandler {
         if (!streamWaits) {
             streamWaits = true;
             if (!readWaits && !writeWaits) {
-                context.remoteTarget().waitForSlot(this);
+                target.waitForSlot(this);
             }
         }
         if (holdingCounter == 0) {
-            holdingCounter = context.openWaitCounter(peer, WaitLabel.COMPLETIONS);
+            holdingCounter = peer.context().openWaitCounter(peer, WaitLabel.COMPLETIONS);
             UnsafeApi.putLongRelease(null, holdingCounter, 1);
         }
     }
@@ -325,7 +329,7 @@ final class PeerRemote extends RemoteHandler {
     /** Nothing waits any more. */
     private void endHold() {
         if (holdingCounter != 0) {
-            context.closeCounter(holdingCounter);
+            peer.context().closeCounter(holdingCounter);
             holdingCounter = 0;
         }
     }
@@ -369,7 +373,7 @@ final class PeerRemote extends RemoteHandler {
         writeWaits = true;
         waitingWrite = operation;
         if (!readWaits && !streamWaits) {
-            context.remoteTarget().waitForSlot(this);
+            target.waitForSlot(this);
         }
     }
 
@@ -459,10 +463,10 @@ final class PeerRemote extends RemoteHandler {
             readWaits = false;
             writeWaits = false;
             streamWaits = false;
-            context.remoteTarget().forget(this);
+            target.forget(this);
         }
         endHold();
-        context.remoteTarget().giveBack(reserved);
+        target.giveBack(reserved);
         reserved = 0;
     }
 
@@ -478,15 +482,15 @@ final class PeerRemote extends RemoteHandler {
 
     private boolean sendPlaced(int at) {
         left--;
-        int result = peer.remoteMemory().placed(answers.get(at + OPERATION), peer.grant());
+        int result = peer.remoteMemory().placed(answers.get(at + OPERATION), sends.grant());
         if (result == -FabricErrno.EOPNOTSUPP) {
             // the credit does not fit a short record: the next frame carries it
-            peer.grantNotSent();
-            result = peer.frames().sendGrant(peer.grant()) < 0 ? -FabricErrno.EAGAIN
-                : peer.remoteMemory().placed(answers.get(at + OPERATION), peer.grant());
+            sends.grantNotSent();
+            result = peer.frames().sendGrant(sends.grant()) < 0 ? -FabricErrno.EAGAIN
+                : peer.remoteMemory().placed(answers.get(at + OPERATION), sends.grant());
         }
         if (result < 0) {
-            peer.grantNotSent();
+            sends.grantNotSent();
             return false;
         }
         return true;
@@ -494,7 +498,6 @@ final class PeerRemote extends RemoteHandler {
 
     /** Sends some bytes of a read; true once the last ones, or why there are none, were accepted. */
     private boolean serve(int at) {
-        RemoteTarget target = context.remoteTarget();
         long length = answers.get(at + LENGTH);
         long limit = peer.remoteMemory().pieceLimitBytes();
         while (left > 0) {
@@ -551,8 +554,8 @@ final class PeerRemote extends RemoteHandler {
         RemoteChannel channel = peer.remoteMemory();
         left--;
         if (channel.reply(
-            operation, errno, context.remoteTarget().reportsAll(), offset, address, length, peer.grant()) < 0) {
-            peer.grantNotSent();
+            operation, errno, target.reportsAll(), offset, address, length, sends.grant()) < 0) {
+            sends.grantNotSent();
             return false;
         }
         return true;
@@ -561,9 +564,9 @@ final class PeerRemote extends RemoteHandler {
     /** The peer asks again if the channel does not accept the grant now. */
     private void grant(int at, RegisteredRegion region) {
         answers.set(at + GRANT, 0);
-        if (context.remoteTarget().mayGrant(region)
-            && peer.remoteMemory().grantRead(answers.get(at + KEY), region, peer.grant()) < 0) {
-            peer.grantNotSent();
+        if (target.mayGrant(region)
+            && peer.remoteMemory().grantRead(answers.get(at + KEY), region, sends.grant()) < 0) {
+            sends.grantNotSent();
         }
     }
 

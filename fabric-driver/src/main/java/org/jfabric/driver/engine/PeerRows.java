@@ -27,21 +27,21 @@ final class PeerRows {
         long creditBytes;
         boolean backPressured;
 
-        private void begin(Peer newPeer, int messages, int newState) {
-            peer = newPeer;
-            state = newState;
-            heldMessages = messages;
+        private void begin(PeerSends sends) {
+            peer = sends.peer();
+            state = PeerTable.state(peer);
+            heldMessages = sends.receives().held().count();
             stored = 0;
             announced = 0;
             directed = 0;
-            Outbox outbox = newPeer.outbox();
+            Outbox outbox = sends.outbox();
             waiting = outbox.waiting();
             waitingSinceNs = outbox.waitingSinceNs();
             untaken = outbox.announced();
             untakenSinceNs = outbox.announcedSinceNs();
             backPressured = outbox.isBackPressured();
-            heldBytes = newPeer.held().heldBytes();
-            creditBytes = newPeer.creditBytes();
+            heldBytes = sends.receives().held().heldBytes();
+            creditBytes = peer.credit().leftBytes();
         }
 
         private boolean isBusy() {
@@ -83,14 +83,15 @@ final class PeerRows {
     }
 
     /** Adds a peer. It gets a row if one is free, or if it has waiting messages and another row's peer has none. */
-    void add(Peer peer, int heldMessages, int state) {
+    void add(PeerSends sends) {
         peers++;
         if (size < rows.length) {
-            rows[size++].begin(peer, heldMessages, state);
-        } else if (heldMessages != 0 || peer.outbox().waiting() != 0 || peer.outbox().announced() != 0) {
+            rows[size++].begin(sends);
+        } else if (sends.receives().held().count() != 0 || sends.outbox().waiting() != 0
+            || sends.outbox().announced() != 0) {
             int idle = idle();
             if (idle >= 0) {
-                rows[idle].begin(peer, heldMessages, state);
+                rows[idle].begin(sends);
             }
         }
     }

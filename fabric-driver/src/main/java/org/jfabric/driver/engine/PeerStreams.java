@@ -9,14 +9,16 @@ import org.jfabric.driver.link.StreamHandler;
  * <p>Owner: progress agent.
  */
 final class PeerStreams extends StreamHandler {
-    private final Peer peer;
+    private final PeerSends sends;
+    private final PeerReceives receives;
     private final Receiver receiver;
     private final ByteCredit credit;
 
-    PeerStreams(Peer peer, Receiver receiver, ByteCredit credit) {
-        this.peer = peer;
+    PeerStreams(PeerSends sends, Receiver receiver) {
+        this.sends = sends;
+        this.receives = sends.receives();
         this.receiver = receiver;
-        this.credit = credit;
+        this.credit = sends.peer().credit();
     }
 
     @Override
@@ -26,22 +28,22 @@ final class PeerStreams extends StreamHandler {
 
     @Override
     public void place(long flags, long tag, long data, long length, Placement placement) {
-        receiver.place(peer, flags, tag, data, length, placement);
+        receiver.place(receives, flags, tag, data, length, placement);
     }
 
     @Override
     public void onPlaced(Placement placement) {
         credit.received(placement.lengthBytes());
-        receiver.onPlaced(peer, placement);
+        receiver.onPlaced(receives, placement);
     }
 
     @Override
     public void onAborted(Placement placement, int errno) {
-        receiver.onAborted(peer, placement, errno);
+        receiver.onAborted(receives, placement, errno);
     }
 
     @Override
     public void onAcknowledged(long operation, long levels, int errno) {
-        peer.acknowledged(operation, levels, errno);
+        sends.acknowledged(operation, levels, errno);
     }
 }

@@ -23,13 +23,14 @@ final class PeerTable {
     private final PeerList known = new PeerList();
     private final boolean namesContexts;
     private TransmitShare share;
-    private Peer[] byFiAddr = new Peer[16];
+    private EndpointSides sides;
+    private PeerSends[] byFiAddr = new PeerSends[16];
     /** Receive contexts that a {@code fi_addr} names; null before the first. */
-    private Long2ObjectHashMap<Peer> byContext;
+    private Long2ObjectHashMap<PeerSends> byContext;
     /** Whether a context of a scalable endpoint was ever a peer: several peers may have one source. */
     private boolean hasContexts;
     /** The only peer of a connection-oriented endpoint, else null. */
-    private Peer only;
+    private PeerSends only;
 
     /**
      * A table without peers.
@@ -47,6 +48,11 @@ final class PeerTable {
         this.context = context;
     }
 
+    /** Sets what serves the peers; before there is one. */
+    void serve(EndpointSides newSides) {
+        sides = newSides;
+    }
+
     /** The link's detail of the failure that is being processed. Returns always the same object. */
     LinkFailure failure() {
         return failure;
@@ -56,8 +62,8 @@ final class PeerTable {
      * The peer of a destination address. Returns the peer, which may not be connected yet; null if the address is not
      * valid.
      */
-    Peer peer(long fiAddr) {
-        Peer peer = known(fiAddr);
+    PeerSends peer(long fiAddr) {
+        PeerSends peer = known(fiAddr);
         return peer != null ? peer : resolve(fiAddr);
     }
 
@@ -65,10 +71,10 @@ final class PeerTable {
      * The peer of a destination address, if something was sent to it before. Returns the same as {@link #peer}, or
      * null.
      */
-    Peer known(long fiAddr) {
-        Peer[] table = byFiAddr;
+    PeerSends known(long fiAddr) {
+        PeerSends[] table = byFiAddr;
         if (fiAddr >= 0 && fiAddr < table.length) {
-            Peer peer = table[(int) fiAddr];
+            PeerSends peer = table[(int) fiAddr];
             if (peer != null) {
                 return peer;
             }
@@ -96,7 +102,7 @@ final class PeerTable {
      * vector does not hold it, or a connection has no peer.
      */
     String address(long fiAddr) {
-        return only != null ? only.address() : addresses.address(fiAddr);
+        return only != null ? only.peer().address() : addresses.address(fiAddr);
     }
 
     /**
@@ -106,8 +112,8 @@ final class PeerTable {
      * @return one of {@code PEER_*} of {@link ViewDescriptor}.
      */
     int state(String address) {
-        Peer peer = known.find(current(address));
-        return peer == null ? ViewDescriptor.PEER_DOWN : state(peer);
+        PeerSends peer = known.find(current(address));
+        return peer == null ? ViewDescriptor.PEER_DOWN : state(peer.peer());
     }
 
     /** The address of a peer by the link that sends go by. */
@@ -132,11 +138,11 @@ final class PeerTable {
     }
 
     /** The peer with that address, for a channel that the other side opens. Returns the existing peer or a new one. */
-    Peer inbound(String address) {
-        Peer peer = known.find(address);
+    PeerSends inbound(String address) {
+        PeerSends peer = known.find(address);
         if (peer == null) {
             String endpoint = ContextName.endpoint(address);
-            peer = new Peer(address, source(endpoint), context);
+            peer = new PeerSends(address, source(endpoint), this, context, sides);
             known.add(peer);
             hasContexts |= !endpoint.equals(address);
         }
@@ -149,23 +155,24 @@ final class PeerTable {
      *
      * @param peer down or new.
      */
-    void connect(Peer peer) {
+    void connect(PeerSends peer) {
         if (peer == only) {
             peer.fail(FabricErrno.ENOTCONN);
             return;
         }
-        String first = choice == null ? null : choice.again(peer.address());
-        if (first == null || first.equals(peer.address())) {
+        String first = choice == null ? null : choice.again(peer.peer().address());
+        if (first == null || first.equals(peer.peer().address())) {
             dial(peer);
         } else {
             moveTo(first, peer);
         }
     }
 
-    private void dial(Peer peer) {
+    private void dial(PeerSends peer) {
         for (Way way : ways) {
-            if (way.takes(peer.address())) {
-                peer.connecting(way.link().connect(way.local(), way.plain(peer.address()), peer));
+            String address = peer.peer().address();
+            if (way.takes(address)) {
+                peer.peer().connecting(way.link().connect(way.local(), way.plain(address), peer));
                 return;
             }
         }
@@ -173,20 +180,28 @@ final class PeerTable {
     }
 
     /**
-     * A peer could not be connected.
+     * Hands what waits for a peer to another of its addresses.
      *
-     * @param peer  without a channel; nothing was sent to it.
-     * @return the next of its addresses, to {@link #moveTo}; null if the peer has failed.
+     * @param peer  that could not be connected; nothing was sent to it.
+     * @param errno positive fabric errno.
+     * @return false if there is no other: the peer has failed.
      */
-    String elsewhere(Peer peer, int errno) {
-        return choice == null ? null : choice.next(peer.address(), errno);
+    boolean connectElsewhere(PeerSends peer, int errno) {
+        context.leaveQuick();
+        String next = choice == null ? null : choice.next(peer.peer().address(), errno);
+        if (next != null) {
+            context.onNextLink(errno, next);
+            moveTo(next, peer);
+        }
+        return next != null;
     }
 
     /** The sends to a peer go by another of its addresses from now on. */
-    void moveTo(String address, Peer from) {
-        Peer to = inbound(address);
-        if (from.source() >= 0 && from.source() < byFiAddr.length && byFiAddr[from.source()] == from) {
-            byFiAddr[from.source()] = to;
+    private void moveTo(String address, PeerSends from) {
+        PeerSends to = inbound(address);
+        int source = from.peer().source();
+        if (source >= 0 && source < byFiAddr.length && byFiAddr[source] == from) {
+            byFiAddr[source] = to;
         }
         from.moveSendsTo(to);
         if (to.channel() == null) {
@@ -200,17 +215,17 @@ final class PeerTable {
      * Creates the peer of a connection. All sends go to it, whatever destination they name, and it has no source
      * address.
      */
-    Peer only(String address) {
-        only = new Peer(address, Peer.UNKNOWN_SOURCE, context);
+    PeerSends only(String address) {
+        only = new PeerSends(address, Peer.UNKNOWN_SOURCE, this, context, sides);
         // the application has connected to it or accepted it
-        only.held().ofUnknownPeer(false);
+        only.receives().held().ofUnknownPeer(false);
         known.add(only);
         return only;
     }
 
     /** Drops the peer of a connection attempt that failed. */
-    void drop(Peer peer) {
-        context.onForgotten(peer);
+    void drop(PeerSends peer) {
+        context.onForgotten(peer.peer());
         known.remove(peer);
         only = null;
     }
@@ -230,21 +245,21 @@ final class PeerTable {
     }
 
     private void learn(String address, int fiAddr) {
-        Peer peer = known.find(address);
-        if (peer != null && peer.source() < 0) {
-            peer.source(fiAddr);
+        PeerSends peer = known.find(address);
+        if (peer != null && peer.peer().source() < 0) {
+            peer.receives().source(fiAddr);
         }
         if (hasContexts) {
             learnContexts(address, fiAddr);
         }
-        context.receiver().learnSource(address, fiAddr);
+        sides.receiver().learnSource(address, fiAddr);
     }
 
     private void learnContexts(String address, int fiAddr) {
         for (int i = 0, slots = known.slots(); i < slots; i++) {
-            Peer peer = known.get(i);
-            if (peer != null && peer.source() < 0 && peer.endpointAddress().equals(address)) {
-                peer.source(fiAddr);
+            PeerSends peer = known.get(i);
+            if (peer != null && peer.peer().source() < 0 && peer.peer().endpointAddress().equals(address)) {
+                peer.receives().source(fiAddr);
             }
         }
     }
@@ -255,8 +270,8 @@ final class PeerTable {
             return false;
         }
         for (int i = 0, slots = known.slots(); i < slots; i++) {
-            Peer peer = known.get(i);
-            if (peer != null && peer != down && peer.source() == down.source() && peer.isUp()) {
+            PeerSends other = known.get(i);
+            if (other != null && other.peer() != down && other.peer().source() == down.source() && other.isUp()) {
                 return true;
             }
         }
@@ -300,13 +315,14 @@ final class PeerTable {
             choice.remove(fiAddr);
         }
         for (int i = 0, slots = known.slots(); i < slots; i++) {
-            Peer peer = known.get(i);
-            if (peer != null && peer.source() == fiAddr) {
+            PeerSends peer = known.get(i);
+            if (peer != null && peer.peer().source() == fiAddr) {
                 // two entries may have an address in common
-                peer.source(choice == null ? Peer.UNKNOWN_SOURCE : source(peer.endpointAddress()));
+                peer.receives().source(
+                    choice == null ? Peer.UNKNOWN_SOURCE : source(peer.peer().endpointAddress()));
             }
         }
-        context.receiver().forgetSource((int) fiAddr);
+        sides.receiver().forgetSource((int) fiAddr);
     }
 
     /**
@@ -316,10 +332,13 @@ final class PeerTable {
      */
     void forget(Peer peer) {
         context.onForgotten(peer);
-        known.remove(peer);
+        PeerSends found = known.find(peer.address());
+        if (found != null && found.peer() == peer) {
+            known.remove(found);
+        }
     }
 
-    List<Peer> all() {
+    List<PeerSends> all() {
         return known.all();
     }
 
@@ -329,28 +348,22 @@ final class PeerTable {
     }
 
     /** The peer at an index, or null. */
-    Peer at(int slot) {
+    PeerSends at(int slot) {
         return known.get(slot);
     }
 
-    /**
-     * Calls the visitor for the peer at an index, if there is one.
-     *
-     * @param slot    from 0.
-     */
-    void visit(int slot, QueueVisitor visitor) {
-        Peer peer = known.get(slot);
-        if (peer != null) {
-            visitor.onPeer(peer, peer.held().count(), state(peer));
-        }
+    /** What comes from the peers. */
+    List<PeerReceives> receives() {
+        return known.all().stream().map(PeerSends::receives).toList();
     }
 
-    private static int state(Peer peer) {
+    /** The state of the channel, one of {@code PEER_*} of {@link ViewDescriptor}. */
+    static int state(Peer peer) {
         return peer.isUp() ? ViewDescriptor.PEER_UP
             : peer.channel() == null ? ViewDescriptor.PEER_DOWN : ViewDescriptor.PEER_CONNECTING;
     }
 
-    private Peer resolve(long fiAddr) {
+    private PeerSends resolve(long fiAddr) {
         String address = addresses.address(fiAddr);
         if (address == null) {
             return null;
@@ -359,10 +372,10 @@ final class PeerTable {
         if (isContext && !namesContexts) {
             return null;
         }
-        Peer peer = inbound(current(address));
-        if (peer.source() < 0) {
+        PeerSends peer = inbound(current(address));
+        if (peer.peer().source() < 0) {
             // of a context the entry of its endpoint
-            peer.source((int) fiAddr);
+            peer.receives().source((int) fiAddr);
         }
         if (isContext) {
             byContext = byContext == null ? new Long2ObjectHashMap<>() : byContext;

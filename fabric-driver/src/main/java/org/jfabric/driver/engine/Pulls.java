@@ -33,28 +33,28 @@ final class Pulls {
 
     /** Begins to fetch the payload of a message for the receive that it was matched with. */
     void start(ReceiveOperation operation, RemotePayload payload) {
-        Peer peer = operation.peer;
+        PeerReceives from = operation.from;
         operation.late.announced(payload.operation());
-        if (peer.payloads() == null) {
+        if (from.peer().payloads() == null) {
             ends.fail(operation, 0, FabricErrno.ECONNRESET);
             return;
         }
         ends.begin(operation);
-        peer.addPull(operation);
+        from.addPull(operation);
         long length = operation.placedBytes();
         int result = length == 0
             ? Channel.DONE
-            : peer.payloads().pull(payload, operation.region(), operation.address, operation.pieces, length);
+            : from.peer().payloads().pull(payload, operation.region(), operation.address, operation.pieces, length);
         if (result == Channel.DONE) {
             end(operation, 0);
         } else if (result == Channel.PENDING) {
             operation.state = ReceiveState.PULLING;
-        } else if (peer.segments() != null
+        } else if (from.peer().segments() != null
             && (result == -FabricErrno.EOPNOTSUPP || result == -FabricErrno.EAGAIN)) {
             // a link that cannot pull yet is not asked again: segments use its normal flow control
             operation.state = ReceiveState.WANTS_SEGMENTS;
-            if (!tellPeer(peer, operation)) {
-                peer.enqueueControl(operation);
+            if (!tellPeer(from, operation)) {
+                from.enqueueControl(operation);
             }
         } else {
             end(operation, -result);
@@ -63,13 +63,13 @@ final class Pulls {
 
     /** Finishes a discarded message: its payload is not fetched, the entry describes it, and the sender is notified. */
     void decline(ReceiveOperation operation, RemotePayload payload) {
-        Peer peer = operation.peer;
+        PeerReceives from = operation.from;
         operation.late.announced(payload.operation());
-        if (peer.payloads() == null) {
+        if (from.peer().payloads() == null) {
             ends.end(operation);
             return;
         }
-        peer.addPull(operation);
+        from.addPull(operation);
         end(operation, 0);
     }
 
@@ -77,31 +77,32 @@ final class Pulls {
      * Sends what the receive has to tell its sender, according to its state: the request for segments, or FINISH.
      * Returns false if the channel is full.
      */
-    boolean tellPeer(Peer peer, ReceiveOperation operation) {
+    boolean tellPeer(PeerReceives from, ReceiveOperation operation) {
         if (operation.state == ReceiveState.WANTS_SEGMENTS) {
-            int result = peer.segments().requestSegments(
-                operation.late.remoteOperation, operation.id, operation.placedBytes(), peer.grant());
+            int result = from.peer().segments().requestSegments(
+                operation.late.remoteOperation, operation.id, operation.placedBytes(), from.grant());
             if (result < 0) {
-                peer.grantNotSent();
+                from.grantNotSent();
                 return false;
             }
             operation.state = ReceiveState.SEGMENTS;
             return true;
         }
-        if (peer.payloads().finish(operation.late.remoteOperation, operation.late.finishErrno, peer.grant()) < 0) {
-            peer.grantNotSent();
+        LatePayload late = operation.late;
+        if (from.peer().payloads().finish(late.remoteOperation, late.finishErrno, from.grant()) < 0) {
+            from.grantNotSent();
             return false;
         }
-        peer.removePull(operation);
+        from.removePull(operation);
         ends.release(operation);
         return true;
     }
 
     /** The peer sends a segment. Segments come in order; {@code operation} is null if the peer's id names none. */
-    void onSegment(Peer peer, ReceiveOperation operation, long offset, long address, int length) {
-        if (operation == null || operation.peer != peer || operation.state != ReceiveState.SEGMENTS
+    void onSegment(PeerReceives from, ReceiveOperation operation, long offset, long address, int length) {
+        if (operation == null || operation.from != from || operation.state != ReceiveState.SEGMENTS
             || length <= 0 || offset != operation.late.received || length > operation.placedBytes() - offset) {
-            peer.violation("sent a segment that was not requested");
+            from.peer().violation("sent a segment that was not requested");
             return;
         }
         operation.place(offset, address, length);
@@ -112,8 +113,8 @@ final class Pulls {
     }
 
     /** The link has ended a pending pull of that send of the peer. Ignored if none is pending. */
-    void onPulled(Peer peer, long remoteOperation, int errno) {
-        for (ReceiveOperation operation = peer.firstPull(); operation != null; operation = operation.late.nextPull) {
+    void onPulled(PeerReceives from, long remoteOperation, int errno) {
+        for (ReceiveOperation operation = from.firstPull(); operation != null; operation = operation.late.nextPull) {
             if (operation.late.remoteOperation == remoteOperation && operation.state == ReceiveState.PULLING) {
                 if (errno == 0) {
                     end(operation, 0);
@@ -130,10 +131,10 @@ final class Pulls {
      * only the sender is still to be notified; else it ends with an error.
      */
     void recover(ReceiveOperation operation) {
-        Peer peer = operation.peer;
+        PeerReceives from = operation.from;
         if (operation.reported) {
             ends.pulled(operation);
-            notifySender(peer, operation);
+            notifySender(from, operation);
         } else {
             end(operation, FabricErrno.EIO);
         }
@@ -144,16 +145,16 @@ final class Pulls {
         // marked as being processed: neither the link nor the peer ends it once more, so that recovery has to
         operation.state = ReceiveState.POSTED;
         FaultPoint.pass();
-        Peer peer = operation.peer;
+        PeerReceives from = operation.from;
         if (ends.endPull(operation, errno)) {
-            notifySender(peer, operation);
-            ends.reportEnded(peer);
+            notifySender(from, operation);
+            ends.reportEnded(from);
         }
     }
 
-    private void notifySender(Peer peer, ReceiveOperation operation) {
-        if (operation.state == ReceiveState.FINISHING && !tellPeer(peer, operation)) {
-            peer.enqueueControl(operation);
+    private void notifySender(PeerReceives from, ReceiveOperation operation) {
+        if (operation.state == ReceiveState.FINISHING && !tellPeer(from, operation)) {
+            from.enqueueControl(operation);
         }
     }
 }

@@ -97,7 +97,10 @@ public final class QueueView {
         int slots = endpoint.peers().slots();
         int until = Math.min(slots, cursor + RECORDS_PER_CALL);
         while (cursor < until) {
-            endpoint.peers().visit(cursor++, totals);
+            PeerSends peer = endpoint.peers().at(cursor++);
+            if (peer != null) {
+                totals.peers.add(peer);
+            }
         }
         if (cursor >= slots) {
             next(Phase.ACCESSES);
@@ -364,11 +367,6 @@ public final class QueueView {
         public void onAccess(Peer peer, int kind, long key, boolean waiting, long lengthBytes, long sinceNs) {
             accessCount++;
             accesses.add(kind, key, 0, Math.max(-1, peer.source()), peer, waiting, lengthBytes, sinceNs);
-        }
-
-        @Override
-        public void onPeer(Peer peer, int heldMessages, int state) {
-            peers.add(peer, heldMessages, state);
         }
 
         private static int kind(boolean tagged) {

@@ -34,13 +34,4 @@ abstract class QueueVisitor {
      * @param sinceNs     time of the cycle in which it was queued or sent.
      */
     abstract void onAccess(Peer peer, int kind, long key, boolean waiting, long lengthBytes, long sinceNs);
-
-    /**
-     * Another endpoint.
-     *
-     * @param peer         that is, was or will be connected.
-     * @param heldMessages number of its queued messages without a receive.
-     * @param state        {@code PEER_*} of {@link org.jfabric.layout.ViewDescriptor}.
-     */
-    abstract void onPeer(Peer peer, int heldMessages, int state);
 }

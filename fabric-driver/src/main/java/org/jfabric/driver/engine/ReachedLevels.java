@@ -17,7 +17,7 @@ final class ReachedLevels {
 
     // The message that is being placed. If an access to shared memory fails, its sender must be notified, and the
     // virtual machine may report the fault when the message has already left all lists.
-    private Peer inHandPeer;
+    private PeerReceives inHandFrom;
     private int inHandEpoch;
     private long inHandAwaited;
     private long inHandOperation;
@@ -27,17 +27,17 @@ final class ReachedLevels {
     }
 
     /** A complete message whose sender waits for a level is about to be placed. */
-    void taking(Peer peer, long level, long operation) {
-        taking(peer, peer.epoch(), level, operation);
+    void taking(PeerReceives from, long level, long operation) {
+        taking(from, from.epoch(), level, operation);
     }
 
     /** A stored message is about to be placed in the buffer of a receive. */
     void taking(StoredMessage message) {
-        taking(message.peer, message.epoch, message.awaited, message.operation);
+        taking(message.from, message.epoch, message.awaited, message.operation);
     }
 
-    private void taking(Peer peer, int epoch, long awaited, long operation) {
-        inHandPeer = peer;
+    private void taking(PeerReceives from, int epoch, long awaited, long operation) {
+        inHandFrom = from;
         inHandEpoch = epoch;
         inHandAwaited = awaited;
         inHandOperation = operation;
@@ -54,19 +54,19 @@ final class ReachedLevels {
      * The message was placed, or is lost. Each acknowledgement is cleared before it is sent, so that it is sent once.
      */
     void taken(int errno) {
-        Peer peer = inHandPeer;
-        if (inHandEpoch != peer.epoch()) {
+        PeerReceives from = inHandFrom;
+        if (inHandEpoch != from.epoch()) {
             inHandAwaited = 0;
             return;
         }
         long level = inHandAwaited & ~Flags.FENCE;
         if (level != 0) {
             inHandAwaited &= Flags.FENCE;
-            peer.acknowledgements().send(inHandOperation, level, errno);
+            from.acknowledgements().send(inHandOperation, level, errno);
         }
         if (inHandAwaited != 0) {
             inHandAwaited = 0;
-            peer.acknowledgements().leftFence(errno);
+            from.acknowledgements().leftFence(errno);
         }
     }
 
@@ -86,17 +86,17 @@ final class ReachedLevels {
      * Registers a fence of the peer: it is acknowledged when all its messages that are stored now are matched. Visits
      * each stored message. Returns false if the fence violates the protocol, so that the channel was closed.
      */
-    boolean fence(Peer peer, long operation) {
+    boolean fence(PeerReceives from, long operation) {
         int before = 0;
-        int epoch = peer.epoch();
+        int epoch = from.epoch();
         for (int i = 0, count = store.messageCount(); i < count; i++) {
             StoredMessage message = store.message(i);
-            if (message.state == StoredMessage.STORED && message.peer == peer && message.epoch == epoch) {
+            if (message.state == StoredMessage.STORED && message.from == from && message.epoch == epoch) {
                 before++;
                 message.awaited |= Flags.FENCE;
             }
         }
-        peer.acknowledgements().fence(operation, before);
-        return peer.channel() != null;
+        from.acknowledgements().fence(operation, before);
+        return from.peer().channel() != null;
     }
 }

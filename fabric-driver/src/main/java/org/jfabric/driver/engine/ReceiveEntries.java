@@ -44,16 +44,16 @@ final class ReceiveEntries {
     }
 
     /** Returns whether the address of a message's sender must be reported as error data (FI_SOURCE_ERR). */
-    boolean isOfUnknownPeer(Peer peer) {
-        return unknownSources && peer.source() == Peer.UNKNOWN_SOURCE;
+    boolean isOfUnknownPeer(PeerReceives from) {
+        return unknownSources && from.peer().source() == Peer.UNKNOWN_SOURCE;
     }
 
     /** Writes the entry of a plain tagged receive. */
-    void expected(long flags, long context, long length, long tag, Peer peer) {
+    void expected(long flags, long context, long length, long tag, PeerReceives from) {
         if ((flags & Flags.COMPLETION) != 0) {
             completions.success(
                 completionIndex, 0, context, Flags.RECV | Flags.TAGGED, length + prefixBytes, 0, 0, tag,
-                source(peer));
+                source(from));
         } else {
             completions.retire();
         }
@@ -130,10 +130,10 @@ final class ReceiveEntries {
                 FabricErrno.ETRUNC, null);
             return true;
         }
-        if (isOfUnknownPeer(operation.peer)) {
+        if (isOfUnknownPeer(operation.from)) {
             // also for a receive that requested no entry: the application cannot get the address otherwise
             error(operation, share, place, placed + prefixBytes, 0, FabricErrno.EADDRNOTAVAIL,
-                operation.peer.rawAddress());
+                operation.from.peer().rawAddress());
             return true;
         }
         operation.reported = true;
@@ -156,7 +156,7 @@ final class ReceiveEntries {
             place,
             operation.messageData,
             operation.messageTag,
-            source(operation.peer));
+            source(operation.from));
         return true;
     }
 
@@ -168,7 +168,7 @@ final class ReceiveEntries {
         completions.success(
             completionIndex, share, operation.context, operation.messageFlags,
             operation.messageData >>> Integer.SIZE, place, operation.messageData & 0xffff_ffffL, 0,
-            source(operation.peer));
+            source(operation.from));
         return true;
     }
 
@@ -198,7 +198,7 @@ final class ReceiveEntries {
             buf == 0 ? 0 : buf - prefixBytes,
             operation.messageData,
             operation.messageTag,
-            source(operation.peer));
+            source(operation.from));
     }
 
     /**
@@ -220,13 +220,13 @@ final class ReceiveEntries {
             cell.place,
             cell.data,
             cell.tag,
-            source(cell.peer));
+            source(cell.from));
     }
 
     /** Returns whether a message gets an entry that ended in a multi-receive buffer, or in a shared context. */
     boolean hasEntry(ReceiveOperation receive) {
         return receive.endErrno != 0 || (receive.flags & Flags.COMPLETION) != 0 || isTruncated(receive)
-            || isOfUnknownPeer(receive.peer);
+            || isOfUnknownPeer(receive.from);
     }
 
     /** Returns whether the endpoint counts its receives. */
@@ -284,7 +284,7 @@ final class ReceiveEntries {
         ReceiveOperation operation, int share, long place, long placed, long overflow, int errno,
         DirectBuffer errData) {
         operation.reported = true;
-        (operation.peer == null ? own : operation.peer.traffic()).failed();
+        (operation.from == null ? own : operation.from.peer().traffic()).failed();
         CounterWriter counts = counter(operation);
         // a peek receives nothing, so its failure is not counted
         if (counts != null && (operation.flags & (Flags.PEEK | Flags.DISCARD)) == 0) {
@@ -299,7 +299,7 @@ final class ReceiveEntries {
             place,
             operation.messageData,
             operation.messageTag,
-            source(operation.peer),
+            source(operation.from),
             overflow,
             errno,
             failure.of(errno),
@@ -320,7 +320,7 @@ final class ReceiveEntries {
     }
 
     /** The source address of a sender for completion entries. */
-    long source(Peer peer) {
-        return sources && peer != null ? peer.sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
+    long source(PeerReceives from) {
+        return sources && from != null ? from.peer().sourceAddress() : FabricAddress.ADDR_NOTAVAIL;
     }
 }

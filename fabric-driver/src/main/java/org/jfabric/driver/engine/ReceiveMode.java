@@ -50,7 +50,7 @@ abstract class ReceiveMode implements QuotaMember {
     }
 
     /** Takes a complete message without a receive; returns false if it must take the normal path. */
-    boolean takeWhole(Peer peer, long flags, long data, long address, int length) {
+    boolean takeWhole(PeerReceives from, long flags, long data, long address, int length) {
         return false;
     }
 
@@ -58,12 +58,12 @@ abstract class ReceiveMode implements QuotaMember {
      * Takes an announced message that may be shown to the client where it lies; returns false if it must take the
      * normal path.
      */
-    boolean takeLent(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+    boolean takeLent(PeerReceives from, long flags, long tag, long data, RemotePayload payload) {
         return false;
     }
 
     /** A peer is down. Its messages in matchers and receives have ended. */
-    void failPeer(Peer peer, int errno) {
+    void failPeer(PeerReceives from, int errno) {
     }
 
     /**
@@ -74,7 +74,7 @@ abstract class ReceiveMode implements QuotaMember {
     }
 
     /** The receive for an arriving message; null if the message has to wait. */
-    abstract ReceiveOperation arrive(Peer peer, long flags, long tag, long length);
+    abstract ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length);
 
     /** Writes the entry of a receive whose message is placed. */
     abstract void complete(ReceiveOperation receive);

@@ -63,7 +63,7 @@ class ReceiveOperation extends PostedReceive {
     /** The buffer's pieces, or null if it is contiguous. */
     PieceList pieces;
     /** The sender of the message. */
-    Peer peer;
+    PeerReceives from;
     /** The cell of the message on an endpoint with buffered receives, or null. */
     SlabCell cell;
     ReceiveOperation nextFree;
@@ -139,8 +139,8 @@ class ReceiveOperation extends PostedReceive {
         return true;
     }
 
-    final void message(Peer newPeer, long newFlags, long newTag, long newData, long newLength) {
-        peer = newPeer;
+    final void message(PeerReceives newFrom, long newFlags, long newTag, long newData, long newLength) {
+        from = newFrom;
         messageFlags = newFlags;
         messageTag = newTag;
         messageData = newData;

@@ -130,7 +130,7 @@ final class ReceivePool {
         operation.reported = false;
         operation.region = null;
         operation.pieces = null;
-        operation.peer = null;
+        operation.from = null;
         operation.cell = null;
         operation.matchedNumber = 0;
         link(operation);

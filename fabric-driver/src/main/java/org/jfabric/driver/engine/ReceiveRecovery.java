@@ -28,16 +28,16 @@ final class ReceiveRecovery {
         this.peeks = peeks;
     }
 
-    void run(List<Peer> peers) {
+    void run(List<PeerReceives> peers) {
         Set<ReceiveOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
         pool.addFree(known);
-        for (Peer peer : peers) {
-            peer.entryOrder().addTo(known);
+        for (PeerReceives from : peers) {
+            from.entryOrder().addTo(known);
         }
         // of these, keep only ended receives whose entries wait: receives in progress are in the lists of pulls below
         known.removeIf(operation -> operation.late.inOrder && !operation.isEnded());
-        for (Peer peer : peers) {
-            addPulls(known, peer);
+        for (PeerReceives from : peers) {
+            addPulls(known, from);
         }
         for (int i = 0, size = pool.size(); i < size; i++) {
             ReceiveOperation operation = pool.get(i);
@@ -53,13 +53,13 @@ final class ReceiveRecovery {
             }
         }
         waiting.recover();
-        for (Peer peer : peers) {
-            ends.reportEnded(peer);
+        for (PeerReceives from : peers) {
+            ends.reportEnded(from);
         }
     }
 
-    private void addPulls(Set<ReceiveOperation> known, Peer peer) {
-        ReceiveOperation operation = peer.firstPull();
+    private void addPulls(Set<ReceiveOperation> known, PeerReceives from) {
+        ReceiveOperation operation = from.firstPull();
         while (operation != null) {
             ReceiveOperation next = operation.late.nextPull;
             known.add(operation);

@@ -58,7 +58,7 @@ final class ReceiveScan {
         StoredMessage message = store.message(place);
         if (message.isWaiting() || message.isClaimed()) {
             visitor.onUnexpected(
-                (message.flags & Flags.TAGGED) != 0, message.tag(), message.peer, message.source(),
+                (message.flags & Flags.TAGGED) != 0, message.tag(), message.from.peer(), message.source(),
                 message.state == StoredMessage.ANNOUNCED, message.state == StoredMessage.LOST ? 0 : message.length,
                 message.sinceNs);
         }

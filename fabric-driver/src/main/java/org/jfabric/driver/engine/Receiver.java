@@ -2,6 +2,8 @@ package org.jfabric.driver.engine;
 
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.function.LongPredicate;
+import java.util.function.Supplier;
 import org.jfabric.client.PeekFlags;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.engine.match.PostedReceive;
@@ -54,13 +56,14 @@ final class Receiver {
     /**
      * A receiver without operations.
      *
+     * @param valid    whether a receive may name a source address; without endpoints of a shared receive context.
      * @param entries  writes the entries of receives; null of a shared receive context, whose endpoints have them.
      */
     Receiver(
         EndpointSettings settings,
         EngineSettings engine,
         RegionTable regions,
-        PeerTable peers,
+        LongPredicate valid,
         ReceiveEntries entries,
         CycleClock clock) {
         this.regions = regions;
@@ -78,7 +81,7 @@ final class Receiver {
             pool, settings.strictReceives() ? Long.MAX_VALUE : settings.eagerLimitBytes(), levels);
         this.pulls = new Pulls(ends);
         this.waiting = new WaitingMessages(tagged, untagged, store, pool, ends, pulls, levels);
-        this.sources = new Sources(ends, entries == null ? null : peers, directed, tagged, untagged);
+        this.sources = new Sources(ends, valid, directed, tagged, untagged);
         this.peeks = new Peeks(regions, pool, ends, waiting, sources, settings.rxSize());
         this.ordinary = new OrdinaryReceives(regions, pool, entries, ends, waiting, sources, peeks);
         this.shared = entries != null ? null : new SharedReceives(ordinary, pool, ends, waiting, sources, peeks);
@@ -109,8 +112,9 @@ final class Receiver {
     }
 
     SharedReceives.Bound bind(
-        ReceiveEntries ofEndpoint, PeerTable peers, boolean isSelective, boolean mayOverrun) {
-        return shared.bind(ofEndpoint, peers, isSelective, mayOverrun);
+        ReceiveEntries ofEndpoint, LongPredicate valid, Supplier<List<PeerReceives>> peers, boolean isSelective,
+        boolean mayOverrun) {
+        return shared.bind(ofEndpoint, valid, peers, isSelective, mayOverrun);
     }
 
     /** Receives that have ended, with other operations of their completion queue; 0 of a shared receive context. */
@@ -242,9 +246,9 @@ final class Receiver {
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
      * @param address native address of the payload.
      */
-    void onMessage(Peer peer, long flags, long tag, long data, long address, int length) {
-        if (!expected.take(peer, flags, tag, address, length)) {
-            take(peer, flags, tag, data, address, length);
+    void onMessage(PeerReceives from, long flags, long tag, long data, long address, int length) {
+        if (!expected.take(from, flags, tag, address, length)) {
+            take(from, flags, tag, data, address, length);
         }
     }
 
@@ -255,13 +259,13 @@ final class Receiver {
      * @param address   native address of the payload.
      */
     void onMessageToAcknowledge(
-        Peer peer, long operation, long flags, long tag, long data, long address, int length) {
-        if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, operation)) {
+        PeerReceives from, long operation, long flags, long tag, long data, long address, int length) {
+        if ((flags & Flags.FENCE) != 0 && !levels.fence(from, operation)) {
             return;
         }
         long level = (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : Flags.DELIVERY_COMPLETE;
-        levels.taking(peer, level, operation);
-        StoredMessage stored = take(peer, flags, tag, data, address, length);
+        levels.taking(from, level, operation);
+        StoredMessage stored = take(from, flags, tag, data, address, length);
         if (stored != null && level == Flags.MATCH_COMPLETE) {
             levels.stored(stored, level, operation);
         } else {
@@ -275,46 +279,41 @@ final class Receiver {
      * @param flags   kind and {@code REMOTE_CQ_DATA}.
      * @param payload length and place; the link's object.
      */
-    void onAnnounce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
+    void onAnnounce(PeerReceives from, long flags, long tag, long data, RemotePayload payload) {
         if (WaitingMessages.isImpossible(payload.lengthBytes())) {
-            peer.violation("announced a message of " + payload.lengthBytes() + " bytes");
+            from.peer().violation("announced a message of " + payload.lengthBytes() + " bytes");
             return;
         }
-        if ((flags & Flags.FENCE) != 0 && !levels.fence(peer, payload.operation())) {
+        if ((flags & Flags.FENCE) != 0 && !levels.fence(from, payload.operation())) {
             return;
         }
-        if ((flags & Flags.LENT) != 0 && mode.takeLent(peer, flags, tag, data, payload)) {
+        if ((flags & Flags.LENT) != 0 && mode.takeLent(from, flags, tag, data, payload)) {
             return;
         }
         ReceiveOperation operation;
         try {
-            operation = arrive(peer, flags, tag, payload.lengthBytes());
+            operation = arrive(from, flags, tag, payload.lengthBytes());
         } catch (InternalError earlier) {
             // raised before anything was changed; without a record of the message its sender would wait forever
-            announced(peer, flags, tag, data, payload, arrive(peer, flags, tag, payload.lengthBytes()));
+            announced(from, flags, tag, data, payload, arrive(from, flags, tag, payload.lengthBytes()));
             throw earlier;
         }
-        announced(peer, flags, tag, data, payload, operation);
+        announced(from, flags, tag, data, payload, operation);
     }
 
     private void announced(
-        Peer peer, long flags, long tag, long data, RemotePayload payload, ReceiveOperation operation) {
+        PeerReceives from, long flags, long tag, long data, RemotePayload payload, ReceiveOperation operation) {
         if (operation != null) {
-            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
+            operation.message(from, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
             pulls.start(operation, payload);
         } else {
-            waiting.announce(peer, flags, tag, data, payload);
+            waiting.announce(from, flags, tag, data, payload);
         }
     }
 
-    /**
-     * Sends a receive's control message to the peer: the request for segments, or FINISH.
-     *
-     * @param operation in the state WANTS_SEGMENTS or FINISHING.
-     * @return false if the channel is full.
-     */
-    boolean tellPeer(Peer peer, ReceiveOperation operation) {
-        return pulls.tellPeer(peer, operation);
+    /** Sends the receives' control messages to the peers. */
+    Pulls pulls() {
+        return pulls;
     }
 
     /**
@@ -322,8 +321,8 @@ final class Receiver {
      *
      * @param address native address of the bytes.
      */
-    void onSegment(Peer peer, long sink, long offset, long address, int length) {
-        pulls.onSegment(peer, pool.find(sink), offset, address, length);
+    void onSegment(PeerReceives from, long sink, long offset, long address, int length) {
+        pulls.onSegment(from, pool.find(sink), offset, address, length);
     }
 
     /**
@@ -331,8 +330,8 @@ final class Receiver {
      *
      * @param errno           0 or a positive fabric errno.
      */
-    void onPulled(Peer peer, long remoteOperation, int errno) {
-        pulls.onPulled(peer, remoteOperation, errno);
+    void onPulled(PeerReceives from, long remoteOperation, int errno) {
+        pulls.onPulled(from, remoteOperation, errno);
     }
 
     /**
@@ -340,16 +339,16 @@ final class Receiver {
      *
      * @param flags     kind and {@code REMOTE_CQ_DATA}.
      */
-    void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+    void place(PeerReceives from, long flags, long tag, long data, long length, Placement placement) {
         expected.spill();
-        streams.place(peer, flags, tag, data, length, placement);
+        streams.place(from, flags, tag, data, length, placement);
     }
 
     /** All bytes of a streamed message have arrived. */
-    void onPlaced(Peer peer, Placement placement) {
+    void onPlaced(PeerReceives from, Placement placement) {
         // a message that was held back may take a receive now
         expected.spill();
-        streams.onPlaced(peer, placement);
+        streams.onPlaced(from, placement);
     }
 
     /**
@@ -357,20 +356,21 @@ final class Receiver {
      *
      * @param errno     positive fabric errno.
      */
-    void onAborted(Peer peer, Placement placement, int errno) {
-        streams.onAborted(peer, placement, errno);
+    void onAborted(PeerReceives from, Placement placement, int errno) {
+        streams.onAborted(from, placement, errno);
     }
 
     /**
      * A peer is down: operations that need it fail; messages that were received completely stay.
      *
-     * @param errno positive fabric errno.
+     * @param errno         positive fabric errno.
+     * @param isUpElsewhere whether another context of its endpoint still reaches this one.
      */
-    void failPeer(Peer peer, int errno) {
+    void failPeer(PeerReceives from, int errno, boolean isUpElsewhere) {
         expected.spill();
-        while (peer.firstPull() != null) {
-            ReceiveOperation operation = peer.firstPull();
-            peer.removePull(operation);
+        while (from.firstPull() != null) {
+            ReceiveOperation operation = from.firstPull();
+            from.removePull(operation);
             if (operation.state == ReceiveState.FILLING) {
                 waiting.abort(operation.late.filling, errno);
             } else if (operation.state == ReceiveState.ENDED_TO_TELL) {
@@ -382,9 +382,9 @@ final class Receiver {
                 ends.fail(operation, operation.late.received, errno);
             }
         }
-        waiting.failPeer(peer, errno);
-        mode.failPeer(peer, errno);
-        sources.failPeer(peer, errno);
+        waiting.failPeer(from, errno);
+        mode.failPeer(from, errno);
+        sources.failPeer(from, errno, isUpElsewhere);
     }
 
     /**
@@ -462,7 +462,7 @@ final class Receiver {
      *
      * @param all peers of the endpoint; a shared receive context has those of its endpoints.
      */
-    void recover(List<Peer> all) {
+    void recover(List<PeerReceives> all) {
         expected.recover();
         new ReceiveRecovery(pool, ends, waiting, pulls, peeks).run(shared == null ? all : shared.peers());
         mode.recover();
@@ -499,19 +499,19 @@ final class Receiver {
     }
 
     /** Places a message in the buffer of a receive, or stores it; returns the stored message, or null. */
-    private StoredMessage take(Peer peer, long flags, long tag, long data, long address, int length) {
-        if (mode != ordinary && mode.takeWhole(peer, flags, data, address, length)) {
+    private StoredMessage take(PeerReceives from, long flags, long tag, long data, long address, int length) {
+        if (mode != ordinary && mode.takeWhole(from, flags, data, address, length)) {
             return null;
         }
-        ReceiveOperation operation = arrive(peer, flags, tag, length);
+        ReceiveOperation operation = arrive(from, flags, tag, length);
         if (operation != null) {
-            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
+            operation.message(from, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
             operation.place(0, address, operation.placedBytes());
-            peer.passed(length);
+            from.passed(length);
             ends.end(operation);
             return null;
         }
-        StoredMessage message = waiting.store(peer, flags, tag, data, length);
+        StoredMessage message = waiting.store(from, flags, tag, data, length);
         if (message != null) {
             message.resident = true;
             message.state = StoredMessage.FILLING;
@@ -521,10 +521,10 @@ final class Receiver {
         return message;
     }
 
-    private ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
+    private ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
         expected.makeWay(flags, tag);
         return mode == ordinary
-            ? ordinary.arrive(peer, flags, tag, length) : mode.arrive(peer, flags, tag, length);
+            ? ordinary.arrive(from, flags, tag, length) : mode.arrive(from, flags, tag, length);
     }
 
     private boolean cancel(TagMatcher matcher, long context) {

@@ -98,17 +98,17 @@ final class RemoteSends {
 
     /** Sends an access whose local memory is found, now or when its turn comes. */
     void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
-        Peer peer = peers.peer(destAddr);
-        if (peer == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH) {
+        PeerSends to = peers.peer(destAddr);
+        if (to == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH) {
             sender.fail(operation, FabricErrno.EINVAL);
             return;
         }
-        operation.peer = peer;
+        operation.peer = to;
         operation.remoteAddress = remoteAddr;
         operation.key = key;
         operation.sent = 0;
-        boolean mayBegin = peer.isUp() && peer.outbox().mayBegin(operation);
-        if (mayBegin && beginShort(peer, operation)) {
+        boolean mayBegin = to.isUp() && to.outbox().mayBegin(operation);
+        if (mayBegin && beginShort(to, operation)) {
             return;
         }
         if ((operation.flags & Flags.INJECT) != 0) {
@@ -116,8 +116,8 @@ final class RemoteSends {
             Sender.keepInjected(operation, operation.address, (int) operation.length);
         }
         Sender.hold(operation);
-        if (!mayBegin || !begin(peer, operation)) {
-            peer.enqueue(operation);
+        if (!mayBegin || !begin(to, operation)) {
+            to.enqueue(operation);
         }
     }
 
@@ -125,17 +125,17 @@ final class RemoteSends {
      * Sends a write in the shortest form, if it is plain and the peer does not report it: then it never waits there,
      * and the bytes are not needed again.
      */
-    private boolean beginShort(Peer peer, TransmitOperation operation) {
-        RemoteChannel channel = peer.remoteMemory();
+    private boolean beginShort(PeerSends to, TransmitOperation operation) {
+        RemoteChannel channel = to.peer().remoteMemory();
         if ((operation.flags & NOT_SHORT) != 0 || channel == null || !channel.hasShortWrites()
-            || operation.length > channel.pieceLimitBytes() || peer.remote().peerReports()) {
+            || operation.length > channel.pieceLimitBytes() || to.remote().peerReports()) {
             return false;
         }
         operation.isInHand = true;
-        int result = channel.writeShort(operation, peer.grant());
+        int result = channel.writeShort(operation, to.grant());
         operation.isInHand = false;
         if (result < 0) {
-            peer.grantNotSent();
+            to.grantNotSent();
             return false;
         }
         operation.isCounted = true;
@@ -146,74 +146,74 @@ final class RemoteSends {
             operation.vector.forget();
         }
         operation.isBarrier = false;
-        peer.traffic().accessed(operation.accessedBytes());
-        peer.outbox().own(operation, TransmitOperation.REMOTE);
+        to.peer().traffic().accessed(operation.accessedBytes());
+        to.outbox().own(operation, TransmitOperation.REMOTE);
         return true;
     }
 
     /** Sends an access, all pieces of a write; {@link Sender#begin} describes parameters and result. */
-    boolean begin(Peer peer, TransmitOperation operation) {
-        RemoteChannel channel = peer.remoteMemory();
+    boolean begin(PeerSends to, TransmitOperation operation) {
+        RemoteChannel channel = to.peer().remoteMemory();
         if (channel == null) {
             sender.fail(operation, FabricErrno.EOPNOTSUPP);
             return true;
         }
-        int refusal = refusedLevel(peer, operation, channel);
+        int refusal = refusedLevel(to, operation, channel);
         if (refusal != 0) {
             sender.fail(operation, refusal);
             return true;
         }
         if (operation.isRead()) {
-            if (readMapped(peer, operation, channel)) {
+            if (readMapped(to, operation, channel)) {
                 return true;
             }
-            own(peer, operation, !channel.keepsOrder());
-            return begun(peer, operation, channel.read(operation, peer.grant()));
+            own(to, operation, !channel.keepsOrder());
+            return begun(to, operation, channel.read(operation, to.grant()));
         }
         boolean mayWait = !channel.keepsOrder()
-            && ((operation.flags & Flags.REMOTE_CQ_DATA) != 0 || peer.remote().peerReports());
+            && ((operation.flags & Flags.REMOTE_CQ_DATA) != 0 || to.remote().peerReports());
         if (operation.isAtomic()) {
-            own(peer, operation, mayWait);
-            return begun(peer, operation, channel.atomic(operation, peer.grant()));
+            own(to, operation, mayWait);
+            return begun(to, operation, channel.atomic(operation, to.grant()));
         }
         long limit = channel.pieceLimitBytes();
         if (operation.length > limit && operation.sent == 0 && !operation.bytesRequested
             && (operation.flags & Flags.COMMIT_COMPLETE) == 0 && channel.canAnnounce(operation)) {
             operation.isAnnounced = true;
-            own(peer, operation, true);
-            return begun(peer, operation, channel.announce(operation, peer.grant()));
+            own(to, operation, true);
+            return begun(to, operation, channel.announce(operation, to.grant()));
         }
         for (int left = PIECE_BURST; operation.length - operation.sent > limit; left--) {
             if (left == 0) {
                 return false;
             }
-            int result = channel.write(operation, limit, peer.grant());
+            int result = channel.write(operation, limit, to.grant());
             if (result < 0) {
-                return sender.failedToBegin(peer, operation, result);
+                return sender.failedToBegin(to, operation, result);
             }
             operation.sent += limit;
         }
-        own(peer, operation, mayWait);
-        return begun(peer, operation, channel.write(operation, operation.length - operation.sent, peer.grant()));
+        own(to, operation, mayWait);
+        return begun(to, operation, channel.write(operation, operation.length - operation.sent, to.grant()));
     }
 
     /** Why the peer cannot confirm the level that an access asks for, a positive errno; 0 if it can. */
-    private static int refusedLevel(Peer peer, TransmitOperation operation, RemoteChannel channel) {
+    private static int refusedLevel(PeerSends to, TransmitOperation operation, RemoteChannel channel) {
         if ((operation.flags & Flags.COMMIT_COMPLETE) != 0) {
             return operation.isRead() || operation.isAtomic() ? FabricErrno.EBADFLAGS
                 : channel.carriesCommits() ? 0 : FabricErrno.EOPNOTSUPP;
         }
         // what brings bytes here has always been executed there
         return (operation.flags & Flags.DELIVERY_COMPLETE) == 0 || (operation.flags & Flags.READ) != 0
-            || (peer.channel().limits().levels() & Flags.DELIVERY_COMPLETE) != 0 ? 0 : FabricErrno.EBADFLAGS;
+            || (to.channel().limits().levels() & Flags.DELIVERY_COMPLETE) != 0 ? 0 : FabricErrno.EBADFLAGS;
     }
 
     /**
      * Reads memory of the peer that is mapped here. Earlier operations have taken effect: the channel checks that the
      * peer has executed all that was sent, and none of them waits there. Nor does the read's entry overtake an access.
      */
-    private boolean readMapped(Peer peer, TransmitOperation operation, RemoteChannel channel) {
-        if (peer.outbox().hasAccesses()) {
+    private boolean readMapped(PeerSends to, TransmitOperation operation, RemoteChannel channel) {
+        if (to.outbox().hasAccesses()) {
             return false;
         }
         operation.isInHand = true;
@@ -223,59 +223,59 @@ final class RemoteSends {
         if (result == -FabricErrno.EAGAIN) {
             return false;
         }
-        peer.traffic().accessed(operation.accessedBytes());
+        to.peer().traffic().accessed(operation.accessedBytes());
         end(operation, -result);
         return true;
     }
 
     /** Marks the operation as sent, before the call that sends it: the loopback link answers inside that call. */
-    private static void own(Peer peer, TransmitOperation operation, boolean isBarrier) {
+    private static void own(PeerSends to, TransmitOperation operation, boolean isBarrier) {
         operation.isBarrier = isBarrier;
-        peer.traffic().accessed(operation.accessedBytes());
-        peer.outbox().own(operation, TransmitOperation.REMOTE);
+        to.peer().traffic().accessed(operation.accessedBytes());
+        to.outbox().own(operation, TransmitOperation.REMOTE);
         operation.isInHand = true;
     }
 
     /** Undoes {@link #own} if the channel did not accept the operation, or has ended it. */
-    private boolean begun(Peer peer, TransmitOperation operation, int result) {
+    private boolean begun(PeerSends to, TransmitOperation operation, int result) {
         // cleared also if the operation has ended inside the call and the record is free
         operation.isInHand = false;
         if (result == Channel.DONE) {
             return true;
         }
-        peer.outbox().disown(operation);
+        to.outbox().disown(operation);
         if (result == RemoteChannel.ENDED) {
             sender.complete(operation);
             return true;
         }
         operation.state = TransmitOperation.QUEUED;
-        return sender.failedToBegin(peer, operation, result);
+        return sender.failedToBegin(to, operation, result);
     }
 
     /**
      * Processes an answer. It is ignored if the operation has ended meanwhile, because an access to memory failed here.
      * Returns false if no operation to that peer awaits it.
      */
-    boolean onReply(Peer peer, long id, int errno, long offset, long source, long length) {
+    boolean onReply(PeerSends to, long id, int errno, long offset, long source, long length) {
         if (sender.isOver(id)) {
             return true;
         }
         TransmitOperation operation = sender.find(id);
-        if (operation == null || operation.peer != peer || !operation.isRemote()) {
+        if (operation == null || operation.peer != to || !operation.isRemote()) {
             return false;
         }
         if (operation.state == TransmitOperation.ENDED) {
             // its entry waits for those of earlier operations
             return true;
         }
-        if (!operation.isAtomic() && peer.remoteMemory().keepsOrder()) {
+        if (!operation.isAtomic() && to.peer().remoteMemory().keepsOrder()) {
             // the link still moves the bytes, and onEnded() follows: an answer to it is none
             return false;
         }
         boolean isSent = operation.state == TransmitOperation.REMOTE;
         if (errno != 0) {
             if (errno == FabricErrno.EAGAIN) {
-                return isSent && !operation.isRead() && !operation.isCounted && sendAgain(peer, operation);
+                return isSent && !operation.isRead() && !operation.isCounted && sendAgain(to, operation);
             }
             if (errno == FabricErrno.ENODATA && operation.bytesRequested) {
                 return true;
@@ -283,21 +283,21 @@ final class RemoteSends {
             if (errno == FabricErrno.ENODATA && isSent && operation.isAnnounced) {
                 operation.isAnnounced = false;
                 operation.bytesRequested = true;
-                return sendAgain(peer, operation);
+                return sendAgain(to, operation);
             }
             // a write may be refused before its last piece was sent
             if (!isSent && operation.sent == 0) {
                 return false;
             }
-            take(peer, operation);
+            take(to, operation);
             sender.fail(operation, errno > 0 ? errno : FabricErrno.EIO);
         } else if (!isSent || !place(operation, offset, source, length)) {
             return false;
         } else if (!operation.isRead() || operation.sent == operation.length) {
-            take(peer, operation);
+            take(to, operation);
             end(operation, 0);
         }
-        peer.scheduleWaiting();
+        to.scheduleWaiting();
         return true;
     }
 
@@ -305,44 +305,44 @@ final class RemoteSends {
      * Processes the end of an access that the link reports. It is ignored if the operation has ended meanwhile, because
      * an access to memory failed here. Returns false if no operation to that peer awaits it.
      */
-    boolean onEnded(Peer peer, long id, int errno) {
+    boolean onEnded(PeerSends to, long id, int errno) {
         if (sender.isOver(id)) {
             return true;
         }
         TransmitOperation operation = sender.find(id);
-        if (operation == null || operation.peer != peer || !operation.isRemote()) {
+        if (operation == null || operation.peer != to || !operation.isRemote()) {
             return false;
         }
         if (operation.state == TransmitOperation.REMOTE) {
-            peer.outbox().disown(operation);
+            to.outbox().disown(operation);
             if (errno != 0) {
                 // the channel ends next, and the reason that it gives is that of this operation
-                peers.failure().begin(peer.channel());
+                peers.failure().begin(to.channel());
             }
             end(operation, errno);
             peers.failure().end();
-            peer.scheduleWaiting();
+            to.scheduleWaiting();
         }
         return true;
     }
 
     /** The peer has placed the oldest counted write; returns false if there is none. */
-    boolean onPlaced(Peer peer) {
-        TransmitOperation operation = peer.outbox().firstCounted();
+    boolean onPlaced(PeerSends to) {
+        TransmitOperation operation = to.outbox().firstCounted();
         if (operation == null) {
             return false;
         }
-        peer.outbox().disown(operation);
+        to.outbox().disown(operation);
         sender.complete(operation);
         return true;
     }
 
     /** Removes an operation that is about to end from its list: sent operations or queued ones. */
-    private static void take(Peer peer, TransmitOperation operation) {
+    private static void take(PeerSends to, TransmitOperation operation) {
         if (operation.state == TransmitOperation.REMOTE) {
-            peer.outbox().disown(operation);
+            to.outbox().disown(operation);
         } else {
-            peer.outbox().remove(operation);
+            to.outbox().remove(operation);
         }
     }
 
@@ -376,7 +376,7 @@ final class RemoteSends {
     void takeInHand(TransmitOperation operation) {
         operation.isInHand = false;
         if (operation.state == TransmitOperation.REMOTE) {
-            ((Peer) operation.peer).outbox().disown(operation);
+            ((PeerSends) operation.peer).outbox().disown(operation);
         }
     }
 
@@ -384,10 +384,10 @@ final class RemoteSends {
      * Queues a write or atomic operation again, before all others: the peer had no completion slot for its last piece,
      * and may have one now; or it asks for the bytes of an announced write.
      */
-    private static boolean sendAgain(Peer peer, TransmitOperation operation) {
-        peer.outbox().disown(operation);
-        peer.outbox().addFirst(operation);
-        peer.schedule();
+    private static boolean sendAgain(PeerSends to, TransmitOperation operation) {
+        to.outbox().disown(operation);
+        to.outbox().addFirst(operation);
+        to.schedule();
         return true;
     }
 }

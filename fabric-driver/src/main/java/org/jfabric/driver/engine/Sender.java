@@ -273,8 +273,8 @@ final class Sender {
      * frames is up.
      */
     boolean isConnected(long destAddr) {
-        Peer peer = peers.peer(destAddr);
-        return peer != null && peer.frames() != null;
+        PeerSends to = peers.peer(destAddr);
+        return to != null && to.frames() != null;
     }
 
     /** Sends a message that needs no record; returns false if the caller must call {@link #send} instead. */
@@ -310,21 +310,21 @@ final class Sender {
     }
 
     private void post(TransmitOperation operation, long destAddr, long len) {
-        Peer peer = peers.peer(destAddr);
-        if (peer == null || len < 0 || len > maxMessageBytes) {
+        PeerSends to = peers.peer(destAddr);
+        if (to == null || len < 0 || len > maxMessageBytes) {
             fail(operation, FabricErrno.EINVAL);
             return;
         }
-        operation.peer = peer;
-        if (peer.isClear() && begin(peer, operation)) {
+        operation.peer = to;
+        if (to.isClear() && begin(to, operation)) {
             if (operation.state == TransmitOperation.ANNOUNCED) {
-                share.onWait(peer, destAddr);
+                share.onWait(to, destAddr);
             }
             return;
         }
         hold(operation);
-        peer.enqueue(operation);
-        share.onWait(peer, destAddr);
+        to.enqueue(operation);
+        share.onWait(to, destAddr);
     }
 
     /** Accepts a send whose payload must not be read after the call returns. Returns 0 or {@code -FI_EAGAIN}. */
@@ -333,15 +333,15 @@ final class Sender {
         if (operation == null) {
             return -FabricErrno.EAGAIN;
         }
-        Peer peer = peers.peer(destAddr);
-        if (peer == null || len < 0 || len > injectSizeBytes) {
+        PeerSends to = peers.peer(destAddr);
+        if (to == null || len < 0 || len > injectSizeBytes) {
             fail(operation, FabricErrno.EINVAL);
             return 0;
         }
-        operation.peer = peer;
-        if (peer.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && peer.canSendEager(len)) {
+        operation.peer = to;
+        if (to.isClear() && (flags & AcknowledgedSends.NOT_PLAIN) == 0 && to.canSendEager(len)) {
             operation.address = nativeAddress;
-            if (trySend(peer, operation)) {
+            if (trySend(to, operation)) {
                 if (operation.state == TransmitOperation.IN_LINK) {
                     keepInjected(operation, nativeAddress, len);
                 }
@@ -349,8 +349,8 @@ final class Sender {
             }
         }
         keepInjected(operation, nativeAddress, len);
-        peer.enqueue(operation);
-        share.onWait(peer, destAddr);
+        to.enqueue(operation);
+        share.onWait(to, destAddr);
         return 0;
     }
 
@@ -367,24 +367,24 @@ final class Sender {
      * @param operation not begun.
      * @return true if the operation has left the queue: completed, taken by the link, or failed; false if it must wait.
      */
-    boolean begin(Peer peer, TransmitOperation operation) {
+    boolean begin(PeerSends to, TransmitOperation operation) {
         if ((operation.flags & NOT_PLAIN) != 0) {
-            return operation.isRemote() ? remote.begin(peer, operation) : acknowledged.begin(peer, operation);
+            return operation.isRemote() ? remote.begin(to, operation) : acknowledged.begin(to, operation);
         }
         // as beginPlain(), with one call less on the stack, see ShmChannel.send()
-        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
+        return to.canSendEager(operation.length) ? trySend(to, operation) : beginLong(to, operation);
     }
 
-    boolean beginPlain(Peer peer, TransmitOperation operation) {
-        return peer.canSendEager(operation.length) ? trySend(peer, operation) : beginLong(peer, operation);
+    boolean beginPlain(PeerSends to, TransmitOperation operation) {
+        return to.canSendEager(operation.length) ? trySend(to, operation) : beginLong(to, operation);
     }
 
-    private boolean beginLong(Peer peer, TransmitOperation operation) {
-        return peer.outbox().mayAnnounce(peer, operation.length) && announce(peer, operation);
+    private boolean beginLong(PeerSends to, TransmitOperation operation) {
+        return to.outbox().mayAnnounce(to, operation.length) && announce(to, operation);
     }
 
-    boolean announce(Peer peer, TransmitOperation operation) {
-        FrameChannel frames = peer.frames();
+    boolean announce(PeerSends to, TransmitOperation operation) {
+        FrameChannel frames = to.frames();
         if (frames == null) {
             // longer than the longest message of a link without announcements
             fail(operation, FabricErrno.EOPNOTSUPP);
@@ -392,16 +392,16 @@ final class Sender {
         }
         hold(operation);
         // the loopback link may take the payload and finish the operation before the call returns
-        peer.outbox().own(operation, TransmitOperation.ANNOUNCED);
+        to.outbox().own(operation, TransmitOperation.ANNOUNCED);
         long lengthBytes = operation.length;
-        int result = frames.announce(operation, peer.grant());
+        int result = frames.announce(operation, to.grant());
         if (result == Channel.DONE) {
-            peer.announced(lengthBytes);
+            to.announced(lengthBytes);
             return true;
         }
-        peer.outbox().disown(operation);
+        to.outbox().disown(operation);
         operation.state = TransmitOperation.QUEUED;
-        return failedToBegin(peer, operation, result);
+        return failedToBegin(to, operation, result);
     }
 
     /**
@@ -502,7 +502,7 @@ final class Sender {
         long flags = operation.flags;
         long context = operation.context;
         operation.reported = true;
-        (operation.peer == null ? own : ((Peer) operation.peer).traffic()).failed();
+        (operation.peer == null ? own : ((PeerSends) operation.peer).peer().traffic()).failed();
         // as in reportSuccess(): released before the client can see the entry
         release(operation);
         CounterWriter counts = counter(operation);
@@ -545,14 +545,14 @@ final class Sender {
      * @param errno     0 or a positive fabric errno.
      * @return false if the link does not have it.
      */
-    boolean onSent(Peer peer, TransmitOperation operation, int errno) {
+    boolean onSent(PeerSends to, TransmitOperation operation, int errno) {
         if (operation.state == TransmitOperation.IN_LINK) {
-            peer.outbox().disown(operation);
+            to.outbox().disown(operation);
             end(operation, errno);
             return true;
         }
         if (operation.state == TransmitOperation.AWAITING) {
-            acknowledged.onSent(peer, operation, errno);
+            acknowledged.onSent(to, operation, errno);
             return true;
         }
         return false;
@@ -565,14 +565,14 @@ final class Sender {
      * @param errno  0, or a positive fabric errno if they will never be reached.
      * @return false if it was not requested.
      */
-    boolean onAcknowledged(Peer peer, long id, long levels, int errno) {
+    boolean onAcknowledged(PeerSends to, long id, long levels, int errno) {
         if (pool.isOver(id)) {
             return true;
         }
         TransmitOperation operation = pool.find(id);
         // an operation whose entry waits for earlier ones has ended, too
-        return operation != null && operation.peer == peer && operation.state == TransmitOperation.ENDED
-            || acknowledged.onAcknowledged(peer, operation, levels, errno);
+        return operation != null && operation.peer == to && operation.state == TransmitOperation.ENDED
+            || acknowledged.onAcknowledged(to, operation, levels, errno);
     }
 
     /** Finds an operation by the id in a peer's message. Returns the operation, or null if it has ended. */
@@ -589,7 +589,7 @@ final class Sender {
             TransmitOperation operation = pool.get(i);
             if (operation.state == TransmitOperation.QUEUED && operation.context == context
                 && (operation.flags & (Flags.INJECT | Flags.COMPLETION)) != Flags.INJECT) {
-                ((Peer) operation.peer).withdraw(operation);
+                ((PeerSends) operation.peer).withdraw(operation);
                 fail(operation, FabricErrno.ECANCELED);
                 return true;
             }
@@ -626,7 +626,7 @@ final class Sender {
         TransmitOperation operation = pool.get(place);
         if (operation.state != TransmitOperation.FREE && operation.peer != null && operation.isRemote()) {
             visitor.onAccess(
-                (Peer) operation.peer,
+                ((PeerSends) operation.peer).peer(),
                 operation.isAtomic() ? ViewDescriptor.ACCESS_ATOMIC
                     : operation.isRead() ? ViewDescriptor.ACCESS_READ : ViewDescriptor.ACCESS_WRITE,
                 operation.key, operation.state == TransmitOperation.QUEUED, operation.accessedBytes(),
@@ -653,12 +653,12 @@ final class Sender {
      * Ends every operation that was being processed when an access to shared memory failed: it is in no list any more,
      * so no other code would end it.
      */
-    void recover(List<Peer> all) {
+    void recover(List<PeerSends> all) {
         Set<TransmitOperation> known = Collections.newSetFromMap(new IdentityHashMap<>());
         shortSends.recover();
         pool.addFree(known);
-        for (Peer peer : all) {
-            peer.outbox().addAll(known);
+        for (PeerSends to : all) {
+            to.outbox().addAll(known);
         }
         if (order != null) {
             order.addEndedTo(known);
@@ -697,16 +697,16 @@ final class Sender {
         return operation;
     }
 
-    private boolean trySend(Peer peer, TransmitOperation operation) {
-        int result = peer.channel().send(operation, peer.grant());
+    private boolean trySend(PeerSends to, TransmitOperation operation) {
+        int result = to.channel().send(operation, to.grant());
         if (result >= 0) {
-            if (peer.channel() == null) {
+            if (to.channel() == null) {
                 // it went down inside the call: the next channel must not begin with this message's bytes spent, and
                 // this send must not be left in no list
                 fail(operation, FabricErrno.ECONNRESET);
                 return true;
             }
-            peer.spend(operation.length);
+            to.spend(operation.length);
         }
         if (result == Channel.DONE) {
             complete(operation);
@@ -714,16 +714,16 @@ final class Sender {
         }
         if (result == Channel.PENDING) {
             hold(operation);
-            peer.outbox().own(operation, TransmitOperation.IN_LINK);
+            to.outbox().own(operation, TransmitOperation.IN_LINK);
             return true;
         }
-        return failedToBegin(peer, operation, result);
+        return failedToBegin(to, operation, result);
     }
 
-    boolean failedToBegin(Peer peer, TransmitOperation operation, int result) {
-        peer.grantNotSent();
+    boolean failedToBegin(PeerSends to, TransmitOperation operation, int result) {
+        to.grantNotSent();
         if (result == -FabricErrno.EAGAIN) {
-            peer.traffic().retried();
+            to.peer().traffic().retried();
             return false;
         }
         fail(operation, -result);

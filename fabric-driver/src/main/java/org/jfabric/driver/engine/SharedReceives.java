@@ -2,6 +2,8 @@ package org.jfabric.driver.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
+import java.util.function.Supplier;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -44,10 +46,12 @@ final class SharedReceives extends ReceiveMode {
         this.peeks = peeks;
     }
 
-    Bound bind(ReceiveEntries entries, PeerTable peers, boolean isSelective, boolean mayOverrun) {
-        Bound bound = new Bound(entries, peers, isSelective, mayOverrun);
+    Bound bind(
+        ReceiveEntries entries, LongPredicate valid, Supplier<List<PeerReceives>> peers, boolean isSelective,
+        boolean mayOverrun) {
+        Bound bound = new Bound(entries, valid, peers, isSelective, mayOverrun);
         all.add(bound);
-        sources.peers(all.getFirst().peers);
+        sources.valid(all.getFirst().valid);
         return bound;
     }
 
@@ -59,14 +63,14 @@ final class SharedReceives extends ReceiveMode {
         bound.slots = 0;
         bound.blocked = false;
         bound.closed = true;
-        sources.peers(all.isEmpty() ? null : all.getFirst().peers);
+        sources.valid(all.isEmpty() ? null : all.getFirst().valid);
         report();
         repeat();
     }
 
-    List<Peer> peers() {
-        List<Peer> peers = new ArrayList<>();
-        all.forEach(bound -> peers.addAll(bound.peers.all()));
+    List<PeerReceives> peers() {
+        List<PeerReceives> peers = new ArrayList<>();
+        all.forEach(bound -> peers.addAll(bound.peers.get()));
         return peers;
     }
 
@@ -87,7 +91,7 @@ final class SharedReceives extends ReceiveMode {
         } while (message != null && waiting.holdBack(message));
         if (message == null) {
             matcher.post(receive);
-        } else if (message.peer.bound().takeSlot()) {
+        } else if (message.from.bound().takeSlot()) {
             matcher.removeUnexpected(message);
             waiting.deliver(receive, message);
         } else {
@@ -100,7 +104,7 @@ final class SharedReceives extends ReceiveMode {
     @Override
     void peek(ReceiveOperation receive, long srcAddr, long tag, long ignore) {
         StoredMessage message = peeks.target(receive, srcAddr, tag, ignore);
-        Bound bound = reporter(message == null ? null : message.peer);
+        Bound bound = reporter(message == null ? null : message.from);
         if (bound == null) {
             ordinary.peek(receive, srcAddr, tag, ignore);
         } else if (!bound.takeSlotOrBlock()) {
@@ -129,22 +133,22 @@ final class SharedReceives extends ReceiveMode {
     }
 
     /** The endpoint whose queue gets an entry: that of the message, or else the first one; null if there is none. */
-    private Bound reporter(Peer peer) {
-        return peer != null && !peer.bound().closed ? peer.bound() : all.isEmpty() ? null : all.getFirst();
+    private Bound reporter(PeerReceives from) {
+        return from != null && !from.bound().closed ? from.bound() : all.isEmpty() ? null : all.getFirst();
     }
 
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        Bound bound = peer.bound();
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
+        Bound bound = from.bound();
         if (bound.takeSlot()) {
-            ReceiveOperation receive = ordinary.arrive(peer, flags, tag, length);
+            ReceiveOperation receive = ordinary.arrive(from, flags, tag, length);
             if (receive == null) {
                 bound.giveBackSlot();
             }
             return receive;
         }
         boolean isTagged = (flags & Flags.TAGGED) != 0;
-        if (waiting.matcher(flags).findPosted(isTagged ? tag : 0, peer.source()) != null) {
+        if (waiting.matcher(flags).findPosted(isTagged ? tag : 0, from.peer().source()) != null) {
             bound.block();
         }
         return null;
@@ -152,17 +156,17 @@ final class SharedReceives extends ReceiveMode {
 
     @Override
     void complete(ReceiveOperation receive) {
-        receive.peer.bound().complete(receive);
+        receive.from.bound().complete(receive);
     }
 
     @Override
     void found(ReceiveOperation peek, long buf) {
-        peek.peer.bound().found(peek, buf);
+        peek.from.bound().found(peek, buf);
     }
 
     @Override
     void fail(ReceiveOperation receive, long placed, int errno) {
-        Bound bound = reporter(receive.peer);
+        Bound bound = reporter(receive.from);
         if (bound == null) {
             receive.reported = true;
         } else {
@@ -224,7 +228,7 @@ final class SharedReceives extends ReceiveMode {
             StoredMessage next = (StoredMessage) matcher.nextUnexpected(message);
             long nextSequence = next == null ? 0 : next.sequence();
             ReceiveOperation receive = (ReceiveOperation) matcher.findPosted(message.tag(), message.source());
-            if (receive != null && !waiting.holdBack(message) && message.peer.bound().takeSlotOrBlock()) {
+            if (receive != null && !waiting.holdBack(message) && message.from.bound().takeSlotOrBlock()) {
                 matcher.cancel(receive);
                 matcher.removeUnexpected(message);
                 waiting.deliver(receive, message);
@@ -257,7 +261,8 @@ final class SharedReceives extends ReceiveMode {
     /** One endpoint that is bound to the context: where the entries of its messages go. */
     final class Bound implements QuotaMember {
         private final ReceiveEntries entries;
-        private final PeerTable peers;
+        private final LongPredicate valid;
+        private final Supplier<List<PeerReceives>> peers;
         private final DriverQuota quota;
         private final boolean isSelective;
         private final boolean mayOverrun;
@@ -266,8 +271,11 @@ final class SharedReceives extends ReceiveMode {
         /** Slots of the driver's quota that are taken for receives that have not ended. */
         private int slots;
 
-        Bound(ReceiveEntries entries, PeerTable peers, boolean isSelective, boolean mayOverrun) {
+        Bound(
+            ReceiveEntries entries, LongPredicate valid, Supplier<List<PeerReceives>> peers, boolean isSelective,
+            boolean mayOverrun) {
             this.entries = entries;
+            this.valid = valid;
             this.peers = peers;
             this.isSelective = isSelective;
             this.mayOverrun = mayOverrun;
@@ -354,8 +362,8 @@ final class SharedReceives extends ReceiveMode {
             int inUse = 0;
             for (int i = 0, size = pool.size(); i < size; i++) {
                 ReceiveOperation receive = pool.get(i);
-                boolean isMatched = receive.state != ReceiveState.FREE && receive.peer != null && !receive.reported;
-                inUse += isMatched && receive.peer.bound() == this ? 1 : 0;
+                boolean isMatched = receive.state != ReceiveState.FREE && receive.from != null && !receive.reported;
+                inUse += isMatched && receive.from.bound() == this ? 1 : 0;
             }
             if (!mayOverrun) {
                 quota.giveBack(slots - inUse);

@@ -88,7 +88,7 @@ final class ShortSends {
             && send(peers.known(destAddr), flags, address, len, tag, context);
     }
 
-    private boolean send(Peer to, long flags, long address, long len, long tag, long context) {
+    private boolean send(PeerSends to, long flags, long address, long len, long tag, long context) {
         if (to == null || !to.canSendShort(len) || !pool.hasFree()) {
             return false;
         }

@@ -30,7 +30,7 @@ final class SlabCell {
     SlabCell previousTaken;
 
     // of the message in it, once it is ready or out; the sender of an untagged message is set from the start
-    Peer peer;
+    PeerReceives from;
     long flags;
     long tag;
     long data;
@@ -52,8 +52,8 @@ final class SlabCell {
     }
 
     /** Sets the message, or prefix of a message, that is in the cell. */
-    void set(Peer sender, long messageFlags, long messageTag, long messageData, long messageLength) {
-        peer = sender;
+    void set(PeerReceives sender, long messageFlags, long messageTag, long messageData, long messageLength) {
+        from = sender;
         flags = messageFlags;
         tag = messageTag;
         data = messageData;

@@ -41,7 +41,7 @@ final class SlabCells {
 
     void give(SlabCell cell) {
         cell.state = SlabCell.FREE;
-        cell.peer = null;
+        cell.from = null;
         cell.message = null;
         cell.isLent = false;
         cell.use++;

@@ -1,5 +1,6 @@
 package org.jfabric.driver.engine;
 
+import java.util.function.LongPredicate;
 import org.jfabric.driver.engine.match.PostedReceive;
 import org.jfabric.driver.engine.match.TagMatcher;
 import org.jfabric.driver.engine.match.UnexpectedMessage;
@@ -14,21 +15,23 @@ import org.jfabric.info.FabricErrno;
  */
 final class Sources {
     private final EndedReceives ends;
-    /** Null of a shared receive context without endpoints: what a receive names is not checked then. */
-    private PeerTable peers;
+    private final LongPredicate own;
+    /** Whether a receive may name an address. */
+    private LongPredicate valid;
     private final boolean directed;
     private final TagMatcher[] matchers;
 
-    Sources(EndedReceives ends, PeerTable peers, boolean directed, TagMatcher... matchers) {
+    Sources(EndedReceives ends, LongPredicate valid, boolean directed, TagMatcher... matchers) {
         this.ends = ends;
-        this.peers = peers;
+        this.own = valid;
+        this.valid = valid;
         this.directed = directed;
         this.matchers = matchers;
     }
 
-    /** The peers of one of the endpoints, which all have the same address vector; null if there is none. */
-    void peers(PeerTable newPeers) {
-        peers = newPeers;
+    /** Sets whether a receive may name an address, of the endpoints that are bound; null if there is none any more. */
+    void valid(LongPredicate newValid) {
+        valid = newValid == null ? own : newValid;
     }
 
     /** The source that a receive accepts; {@link TagMatcher#UNKNOWN_SOURCE} if it is not in the address vector. */
@@ -36,8 +39,7 @@ final class Sources {
         if (!directed || srcAddr == FabricAddress.ADDR_UNSPEC) {
             return TagMatcher.ANY_SOURCE;
         }
-        boolean isValid = peers == null ? srcAddr >= 0 && srcAddr < AddressTable.MAX_ENTRIES : peers.isValid(srcAddr);
-        return isValid ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
+        return valid.test(srcAddr) ? (int) srcAddr : TagMatcher.UNKNOWN_SOURCE;
     }
 
     /** An address was inserted into the address vector; visits every waiting message. */
@@ -51,10 +53,10 @@ final class Sources {
     private static void learn(TagMatcher matcher, UnexpectedMessage first, String address, int source) {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
             // compared by address: the sender may be down, and is another object if it has connected again
-            Peer peer = ((StoredMessage) message).peer;
-            if (message.source() == TagMatcher.UNKNOWN_SOURCE && peer.endpointAddress().equals(address)) {
-                if (peer.source() < 0) {
-                    peer.source(source);
+            PeerReceives from = ((StoredMessage) message).from;
+            if (message.source() == TagMatcher.UNKNOWN_SOURCE && from.peer().endpointAddress().equals(address)) {
+                if (from.peer().source() < 0) {
+                    from.source(source);
                 }
                 matcher.learnSource(message, source);
             }
@@ -75,7 +77,7 @@ final class Sources {
     private static void forget(TagMatcher matcher, UnexpectedMessage first, int source) {
         for (UnexpectedMessage message = first; message != null; message = matcher.nextUnexpected(message)) {
             if (message.source() == source) {
-                ((StoredMessage) message).peer.source(Peer.UNKNOWN_SOURCE);
+                ((StoredMessage) message).from.source(Peer.UNKNOWN_SOURCE);
             }
         }
     }
@@ -91,9 +93,9 @@ final class Sources {
     }
 
     /** A peer is down; directed receives end unless another context of its endpoint is still there. */
-    void failPeer(Peer peer, int errno) {
-        if (!peer.isUpElsewhere()) {
-            failDirected(peer.source(), errno);
+    void failPeer(PeerReceives from, int errno, boolean isUpElsewhere) {
+        if (!isUpElsewhere) {
+            failDirected(from.peer().source(), errno);
         }
     }
 

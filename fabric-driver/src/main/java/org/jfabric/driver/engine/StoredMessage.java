@@ -20,7 +20,7 @@ final class StoredMessage extends UnexpectedMessage {
     final RemotePayload payload = new RemotePayload();
     final int index;
     int state;
-    Peer peer;
+    PeerReceives from;
     int epoch;
     /** Time of the cycle in which it arrived; for views. */
     long sinceNs;

@@ -46,36 +46,36 @@ final class Streams {
         this.store = store;
     }
 
-    void place(Peer peer, long flags, long tag, long data, long length, Placement placement) {
+    void place(PeerReceives from, long flags, long tag, long data, long length, Placement placement) {
         if (placement.action() == Placement.Action.PAUSE && placement.token() != UNMATCHED_TOKEN) {
-            again(peer, length, placement);
+            again(from, length, placement);
             return;
         }
         if (WaitingMessages.isImpossible(length)) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
-            peer.violation("began a message of " + length + " bytes");
+            from.peer().violation("began a message of " + length + " bytes");
             return;
         }
-        if (mustWaitUnmatched(peer, flags, tag)) {
+        if (mustWaitUnmatched(from, flags, tag)) {
             placement.set(Placement.Action.PAUSE, 0, 0, UNMATCHED_TOKEN);
             return;
         }
-        ReceiveOperation operation = mode.arrive(peer, flags, tag, length);
+        ReceiveOperation operation = mode.arrive(from, flags, tag, length);
         if (operation != null) {
-            operation.message(peer, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
+            operation.message(from, flags & ReceiveOperation.MESSAGE_BITS, tag, data, length);
             operation.state = ReceiveState.STREAMING;
             operation.late.received = 0;
             ends.begin(operation);
-            peer.addPull(operation);
+            from.addPull(operation);
             placement.set(
                 Placement.Action.DIRECT, operation.address, operation.pieces, operation.placedBytes(), operation.id);
             return;
         }
-        if (peer.frames() == null) {
-            keep(peer, flags, tag, data, length, placement);
+        if (from.peer().frames() == null) {
+            keep(from, flags, tag, data, length, placement);
             return;
         }
-        StoredMessage message = waiting.store(peer, flags, tag, data, length);
+        StoredMessage message = waiting.store(from, flags, tag, data, length);
         if (message == null) {
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
         } else {
@@ -88,28 +88,28 @@ final class Streams {
      * Whether a receive accepts the message and must not be held by it, because unknown peers hold too many. The peer
      * holds none itself and owes no answer, so that nothing behind this message is missed.
      */
-    private boolean mustWaitUnmatched(Peer peer, long flags, long tag) {
-        return waiting.isOverShare(peer) && peer.frames() == null && peer.firstPull() == null
-            && !awaits(peer) && waiting.matcher(flags).findPosted(
-                (flags & Flags.TAGGED) != 0 ? tag : 0, peer.source()) != null;
+    private boolean mustWaitUnmatched(PeerReceives from, long flags, long tag) {
+        return waiting.isOverShare(from) && from.peer().frames() == null && from.firstPull() == null
+            && !awaits(from) && waiting.matcher(flags).findPosted(
+                (flags & Flags.TAGGED) != 0 ? tag : 0, from.peer().source()) != null;
     }
 
     /** Stores a message of a peer without credit, or pauses it. */
-    private void keep(Peer peer, long flags, long tag, long data, long length, Placement placement) {
-        StoredMessage message = waiting.pause(peer, flags, tag, data, length);
+    private void keep(PeerReceives from, long flags, long tag, long data, long length, Placement placement) {
+        StoredMessage message = waiting.pause(from, flags, tag, data, length);
         placement.set(Placement.Action.PAUSE, 0, 0, message.index | STORED_TOKEN);
-        again(peer, length, placement);
+        again(from, length, placement);
     }
 
     /** Sets the destination of a paused message, if it can resume now. */
-    private void again(Peer peer, long length, Placement placement) {
+    private void again(PeerReceives from, long length, Placement placement) {
         StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
-        if (message == null || !message.paused || message.peer != peer) {
+        if (message == null || !message.paused || message.from != from) {
             // the engine has dropped the message, and will close the channel
             placement.set(Placement.Action.REFUSE, 0, 0, 0);
             return;
         }
-        if (message.isHeldBack && !waiting.isOverShare(peer)) {
+        if (message.isHeldBack && !waiting.isOverShare(from)) {
             waiting.release(message, mode);
         }
         ReceiveOperation operation = message.receive;
@@ -120,87 +120,87 @@ final class Streams {
             placement.set(
                 Placement.Action.DIRECT, isDropped ? 0 : operation.address, isDropped ? null : operation.pieces,
                 isDropped ? 0 : operation.placedBytes(), placement.token());
-        } else if (hasRoom(peer) || mode.mustStore(message) || mayHideAwaited(message)) {
+        } else if (hasRoom(from) || mode.mustStore(message) || mayHideAwaited(message)) {
             message.paused = false;
             message.block = length == 0 ? 0 : store.takeBlock(length);
             placement.set(Placement.Action.STORE, message.block, length, placement.token());
         }
     }
 
-    private boolean hasRoom(Peer peer) {
-        long missing = peer.held().missingBytes();
+    private boolean hasRoom(PeerReceives from) {
+        long missing = from.held().missingBytes();
         if (missing <= 0) {
             return true;
         }
-        if (store.budget().take(missing, peer.held().isOfUnknownPeer())) {
-            peer.held().extend(missing);
+        if (store.budget().take(missing, from.held().isOfUnknownPeer())) {
+            from.held().extend(missing);
             return true;
         }
-        long most = peer.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
-        return missing <= most && awaits(peer);
+        long most = from.held().isOfUnknownPeer() ? store.budget().windowBytes() : AWAITED_BYTES;
+        return missing <= most && awaits(from);
     }
 
     /** Whether a receive may wait for what is behind a message, and there is room for the message beyond the budget. */
     private boolean mayHideAwaited(StoredMessage message) {
-        Peer peer = message.peer;
-        if (peer.held().isOfUnknownPeer() || waiting.posted() == 0 || !store.isStuck()
+        PeerReceives from = message.from;
+        if (from.held().isOfUnknownPeer() || waiting.posted() == 0 || !store.isStuck()
             || waiting.matcher(message.flags).findPosted(message.tag(), message.source()) != null) {
             return false;
         }
-        long missing = peer.held().missingBytes();
+        long missing = from.held().missingBytes();
         if (store.budget().takeBeyond(missing)) {
-            peer.held().extend(missing);
-            peer.onReadBeyondBudget(missing);
+            from.held().extend(missing);
+            from.peer().context().onReadBeyondBudget(from.peer(), missing);
             return true;
         }
         if (store.mustReport()) {
-            peer.onBudgetUsedUp();
+            from.peer().context().onBudgetUsedUp(from.peer());
         }
         return false;
     }
 
     /** Whether an operation of this side can end only after more bytes of the peer. */
-    private static boolean awaits(Peer peer) {
-        return peer.channel() != null && peer.channel().awaitsPeer();
+    private static boolean awaits(PeerReceives from) {
+        return from.peer().channel() != null && from.peer().channel().awaitsPeer();
     }
 
-    void onPlaced(Peer peer, Placement placement) {
+    void onPlaced(PeerReceives from, Placement placement) {
         if ((placement.token() & STORED_TOKEN) == 0) {
             ReceiveOperation operation = pool.find(placement.token());
             if (operation != null && operation.state == ReceiveState.STREAMING) {
-                peer.removePull(operation);
-                peer.passed(operation.messageLength);
+                from.removePull(operation);
+                from.passed(operation.messageLength);
                 ends.end(operation);
             }
             return;
         }
         StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
-        if (message == null || message.state != StoredMessage.FILLING || message.peer != peer) {
+        if (message == null || message.state != StoredMessage.FILLING || message.from != from) {
             return;
         }
         message.state = StoredMessage.STORED;
         if (message.receive != null) {
-            peer.removePull(message.receive);
+            from.removePull(message.receive);
             waiting.deliver(message.receive, message);
         } else if (message.isHeldBack) {
             waiting.release(message, mode);
         }
     }
 
-    void onAborted(Peer peer, Placement placement, int errno) {
+    void onAborted(PeerReceives from, Placement placement, int errno) {
         if ((placement.token() & STORED_TOKEN) == 0) {
             ReceiveOperation operation = pool.find(placement.token());
             if (operation != null && operation.state == ReceiveState.STREAMING) {
-                peer.removePull(operation);
-                peer.passed(operation.messageLength);
+                from.removePull(operation);
+                from.passed(operation.messageLength);
                 ends.fail(operation, 0, errno);
             }
             return;
         }
         StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
-        if (message != null && message.state == StoredMessage.FILLING && message.peer == peer) {
+        if (message != null && message.state == StoredMessage.FILLING && message.from == from) {
             if (message.receive != null) {
-                peer.removePull(message.receive);
+                from.removePull(message.receive);
             }
             waiting.abort(message, errno);
         }

@@ -34,8 +34,8 @@ final class TaggedMultiReceives extends ReceiveMode {
     }
 
     @Override
-    ReceiveOperation arrive(Peer peer, long flags, long tag, long length) {
-        return of(flags).arrive(peer, flags, tag, length);
+    ReceiveOperation arrive(PeerReceives from, long flags, long tag, long length) {
+        return of(flags).arrive(from, flags, tag, length);
     }
 
     @Override

@@ -75,7 +75,7 @@ final class TrafficMeters {
         PeerTable peers = closed.peers();
         for (int i = 0; i < peers.slots(); i++) {
             if (peers.at(i) != null) {
-                close(closed, peers.at(i));
+                close(closed, peers.at(i).peer());
             }
         }
         add(closed, closed.traffic());
@@ -134,7 +134,7 @@ final class TrafficMeters {
             }
             EngineEndpoint at = endpoints.get(endpoint);
             if (slot < at.peers().slots()) {
-                Peer peer = at.peers().at(slot++);
+                PeerSends peer = at.peers().at(slot++);
                 if (peer != null) {
                     publish(at, peer);
                 }
@@ -156,7 +156,8 @@ final class TrafficMeters {
         }
     }
 
-    private void publish(EngineEndpoint at, Peer peer) {
+    private void publish(EngineEndpoint at, PeerSends sends) {
+        Peer peer = sends.peer();
         Traffic traffic = peer.traffic();
         if (traffic.row() == null && peersLeft > 0 && peer.channel() != null) {
             peersLeft--;
@@ -168,8 +169,8 @@ final class TrafficMeters {
         TrafficRow row = traffic.row();
         if (row != null) {
             row.gauge(0, peer.isUp() ? 1 : 0);
-            row.gauge(1, peer.outbox().waiting());
-            row.gauge(2, peer.held().count());
+            row.gauge(1, sends.outbox().waiting());
+            row.gauge(2, sends.receives().held().count());
         }
     }
 

@@ -19,7 +19,7 @@ final class TransmitShare {
 
     private final TransmitPool pool;
     private final PeerTable peers;
-    private final Peer[] slow = new Peer[MAX];
+    private final PeerSends[] slow = new PeerSends[MAX];
     private final long[] destinations = new long[MAX];
     private int count;
     /** Of the words in the queue's file; 0 if there is none. */
@@ -46,8 +46,8 @@ final class TransmitShare {
         if (count == 0 || address != 0) {
             return false;
         }
-        Peer peer = peers.known(destAddr);
-        return peer != null && isUsedUp(peer);
+        PeerSends to = peers.known(destAddr);
+        return to != null && isUsedUp(to.peer());
     }
 
     /** Whether messages to any destination are refused now, here or by the client. */
@@ -58,30 +58,30 @@ final class TransmitShare {
     /** Whether messages to a peer are refused now, here or by the client. */
     boolean isUsedUp(Peer peer) {
         for (int i = 0; i < count; i++) {
-            if (slow[i] == peer) {
+            if (slow[i].peer() == peer) {
                 return true;
             }
         }
         return false;
     }
 
-    void onWait(Peer peer, long destAddr) {
-        if (count < MAX && peer.outbox().outstanding() > pool.free() && peers.hasSeveral()) {
-            add(peer, destAddr);
+    void onWait(PeerSends to, long destAddr) {
+        if (count < MAX && to.outbox().outstanding() > pool.free() && peers.hasSeveral()) {
+            add(to, destAddr);
         }
     }
 
-    private void add(Peer peer, long destAddr) {
+    private void add(PeerSends to, long destAddr) {
         for (int i = 0; i < count; i++) {
             // a peer may have several addresses
-            if (slow[i] == peer && destinations[i] == destAddr) {
+            if (slow[i] == to && destinations[i] == destAddr) {
                 return;
             }
         }
-        slow[count] = peer;
+        slow[count] = to;
         destinations[count] = destAddr;
         write(count++);
-        peer.traffic().usedShare();
+        to.peer().traffic().usedShare();
     }
 
     void onEnd() {
@@ -101,7 +101,7 @@ final class TransmitShare {
     /** An address is removed; the next one that is inserted gets its place, and has nothing to do with its peer. */
     void onRemoved(long fiAddr) {
         for (int i = count - 1; i >= 0; i--) {
-            if (slow[i].source() == fiAddr) {
+            if (slow[i].peer().source() == fiAddr) {
                 remove(i);
             }
         }

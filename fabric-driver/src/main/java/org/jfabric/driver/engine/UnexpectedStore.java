@@ -75,7 +75,7 @@ final class UnexpectedStore {
         isAsked = false;
         giveBlock(message);
         message.state = StoredMessage.FREE;
-        message.peer = null;
+        message.from = null;
         message.receive = null;
         message.awaited = 0;
         message.resident = false;

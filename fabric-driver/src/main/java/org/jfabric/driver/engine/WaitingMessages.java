@@ -70,25 +70,25 @@ final class WaitingMessages {
     }
 
     /** Takes a record and a block for a message; returns null if its peer exceeds its granted credit. */
-    StoredMessage store(Peer peer, long flags, long tag, long data, long length) {
-        if (!peer.held().store(length)) {
-            peer.violation("sent more unexpected bytes than it was granted");
+    StoredMessage store(PeerReceives from, long flags, long tag, long data, long length) {
+        if (!from.held().store(length)) {
+            from.peer().violation("sent more unexpected bytes than it was granted");
             return null;
         }
         StoredMessage message = store.takeMessage();
         if (length != 0) {
             message.block = store.takeBlock(length);
         }
-        fill(message, peer, flags, tag, data, length);
+        fill(message, from, flags, tag, data, length);
         matcher(flags).addUnexpected(message);
         return message;
     }
 
     /** Adds a message of a peer without credit whose payload is not read yet. */
-    StoredMessage pause(Peer peer, long flags, long tag, long data, long length) {
+    StoredMessage pause(PeerReceives from, long flags, long tag, long data, long length) {
         StoredMessage message = store.takeMessage();
-        peer.held().storeAnyway(length);
-        fill(message, peer, flags, tag, data, length);
+        from.held().storeAnyway(length);
+        fill(message, from, flags, tag, data, length);
         message.state = StoredMessage.FILLING;
         message.paused = true;
         matcher(flags).addUnexpected(message);
@@ -96,14 +96,14 @@ final class WaitingMessages {
     }
 
     /** Adds a message whose payload waits at its sender. */
-    void announce(Peer peer, long flags, long tag, long data, RemotePayload payload) {
-        if (!peer.held().announced()) {
-            peer.violation("announced more messages than any peer may");
+    void announce(PeerReceives from, long flags, long tag, long data, RemotePayload payload) {
+        if (!from.held().announced()) {
+            from.peer().violation("announced more messages than any peer may");
             return;
         }
         StoredMessage message = store.takeMessage();
         message.payload.set(payload);
-        fill(message, peer, flags, tag, data, payload.lengthBytes());
+        fill(message, from, flags, tag, data, payload.lengthBytes());
         message.state = StoredMessage.ANNOUNCED;
         message.isLent = (flags & Flags.LENT) != 0;
         matcher(flags).addUnexpected(message);
@@ -112,25 +112,25 @@ final class WaitingMessages {
     /** Frees the record of an announced message that stays at its sender and counts as announced. */
     void passOn(StoredMessage message) {
         matcher(message.flags).removeUnexpected(message);
-        message.peer = null;
+        message.from = null;
         store.giveMessage(message);
     }
 
-    private static void fill(StoredMessage message, Peer peer, long flags, long tag, long data, long length) {
-        peer.traffic().unexpected();
-        message.peer = peer;
-        message.epoch = peer.epoch();
+    private static void fill(StoredMessage message, PeerReceives from, long flags, long tag, long data, long length) {
+        from.peer().traffic().unexpected();
+        message.from = from;
+        message.epoch = from.epoch();
         message.flags = flags & ReceiveOperation.MESSAGE_BITS;
         message.data = data;
         message.length = length;
-        message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, peer.source());
+        message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, from.peer().source());
     }
 
     // ---- messages that are held back ----
 
     /** Whether an unfinished message of a peer may not hold a receive now. */
-    boolean isOverShare(Peer peer) {
-        return peer.held().isOfUnknownPeer() && store.budget().unknownReceives() >= pool.unknownLimit();
+    boolean isOverShare(PeerReceives from) {
+        return from.held().isOfUnknownPeer() && store.budget().unknownReceives() >= pool.unknownLimit();
     }
 
     /**
@@ -141,7 +141,8 @@ final class WaitingMessages {
      * @return false if the receive takes it.
      */
     boolean holdBack(StoredMessage message) {
-        if (message.state != StoredMessage.FILLING || !isOverShare(message.peer) || !message.peer.isInSequence()) {
+        if (message.state != StoredMessage.FILLING || !isOverShare(message.from)
+            || !message.from.peer().isInSequence()) {
             return false;
         }
         TagMatcher matcher = matcher(message.flags);
@@ -158,7 +159,7 @@ final class WaitingMessages {
         TagMatcher matcher = matcher(message.flags);
         message.isHeldBack = false;
         matcher.removeUnexpected(message);
-        ReceiveOperation receive = mode.arrive(message.peer, message.flags, message.tag(), message.length);
+        ReceiveOperation receive = mode.arrive(message.from, message.flags, message.tag(), message.length);
         if (receive == null) {
             matcher.addUnexpected(message);
         } else {
@@ -183,9 +184,9 @@ final class WaitingMessages {
                 if (!message.inPlace) {
                     operation.place(0, message.block, operation.placedBytes());
                 }
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.left(message.length, message.epoch);
+                PeerReceives from = message.from;
+                message.from = null;
+                from.left(message.length, message.epoch);
                 store.giveMessage(message);
                 ends.end(operation);
                 if (awaited) {
@@ -196,12 +197,12 @@ final class WaitingMessages {
                 awaitRest(operation, message);
                 ends.begin(operation);
                 // the message is in no matcher any more: failPeer() must find it in this list
-                message.peer.addPull(operation);
+                message.from.addPull(operation);
             }
             default -> {
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.held().announcementLeft();
+                PeerReceives from = message.from;
+                message.from = null;
+                from.held().announcementLeft();
                 pulls.start(operation, message.payload);
                 store.giveMessage(message);
             }
@@ -242,13 +243,13 @@ final class WaitingMessages {
             case StoredMessage.FILLING -> {
                 // the link still writes into the block: operation and message are released at the end of the stream
                 awaitRest(operation, message);
-                message.peer.addPull(operation);
+                message.from.addPull(operation);
                 ends.complete(operation);
             }
             case StoredMessage.ANNOUNCED -> {
-                Peer peer = message.peer;
-                message.peer = null;
-                peer.held().announcementLeft();
+                PeerReceives from = message.from;
+                message.from = null;
+                from.held().announcementLeft();
                 pulls.decline(operation, message.payload);
                 store.giveMessage(message);
             }
@@ -265,9 +266,9 @@ final class WaitingMessages {
         if (awaited) {
             levels.taking(message);
         }
-        Peer peer = message.peer;
-        message.peer = null;
-        peer.left(message.length, message.epoch);
+        PeerReceives from = message.from;
+        message.from = null;
+        from.left(message.length, message.epoch);
         store.giveMessage(message);
         if (operation.reported) {
             ends.release(operation);
@@ -283,9 +284,9 @@ final class WaitingMessages {
     void giveUp(StoredMessage message) {
         matcher(message.flags).removeUnexpected(message);
         if (message.state == StoredMessage.ANNOUNCED) {
-            message.peer.held().announcementLeft();
+            message.from.held().announcementLeft();
         } else if (message.state == StoredMessage.STORED) {
-            message.peer.left(message.length, message.epoch);
+            message.from.left(message.length, message.epoch);
         }
         store.giveMessage(message);
     }
@@ -300,7 +301,7 @@ final class WaitingMessages {
         if (receive == null) {
             matcher(message.flags).removeUnexpected(message);
         }
-        message.peer.left(message.length, message.epoch);
+        message.from.left(message.length, message.epoch);
         store.giveMessage(message);
         if (receive != null && receive.reported) {
             ends.release(receive);
@@ -313,17 +314,17 @@ final class WaitingMessages {
      * A peer is down: its incomplete messages are dropped if they wait; claimed ones stay as lost until the claim is
      * completed. Every message is tested.
      */
-    void failPeer(Peer peer, int errno) {
-        failPeer(tagged, peer, errno);
-        failPeer(untagged, peer, errno);
+    void failPeer(PeerReceives from, int errno) {
+        failPeer(tagged, from, errno);
+        failPeer(untagged, from, errno);
     }
 
-    private void failPeer(TagMatcher matcher, Peer peer, int errno) {
+    private void failPeer(TagMatcher matcher, PeerReceives from, int errno) {
         UnexpectedMessage message = matcher.firstUnexpected();
         while (message != null) {
             UnexpectedMessage next = matcher.nextUnexpected(message);
             StoredMessage waiting = (StoredMessage) message;
-            if (isUnfinished(waiting, peer)) {
+            if (isUnfinished(waiting, from)) {
                 matcher.removeUnexpected(waiting);
                 giveBack(waiting);
                 store.giveMessage(waiting);
@@ -334,9 +335,9 @@ final class WaitingMessages {
         while (message != null) {
             UnexpectedMessage next = matcher.nextUnexpected(message);
             StoredMessage claimed = (StoredMessage) message;
-            if (isUnfinished(claimed, peer) && claimed.isHeldBack) {
+            if (isUnfinished(claimed, from) && claimed.isHeldBack) {
                 abort(claimed, errno);
-            } else if (isUnfinished(claimed, peer)) {
+            } else if (isUnfinished(claimed, from)) {
                 lost(claimed, errno);
             }
             message = next;
@@ -357,17 +358,17 @@ final class WaitingMessages {
         while (message != null) {
             UnexpectedMessage next = matcher.nextUnexpected(message);
             StoredMessage stored = (StoredMessage) message;
-            if (stored.peer.bound() == bound) {
+            if (stored.from.bound() == bound) {
                 matcher.removeUnexpected(stored);
-                stored.peer.left(stored.length, stored.epoch);
+                stored.from.left(stored.length, stored.epoch);
                 store.giveMessage(stored);
             }
             message = next;
         }
         for (message = matcher.firstClaimed(); message != null; message = matcher.nextUnexpected(message)) {
             StoredMessage claimed = (StoredMessage) message;
-            if (claimed.state == StoredMessage.STORED && claimed.peer.bound() == bound) {
-                claimed.peer.left(claimed.length, claimed.epoch);
+            if (claimed.state == StoredMessage.STORED && claimed.from.bound() == bound) {
+                claimed.from.left(claimed.length, claimed.epoch);
                 lose(claimed, FabricErrno.ECONNRESET);
             }
         }
@@ -380,15 +381,15 @@ final class WaitingMessages {
             if (message.state == StoredMessage.FILLING && message.resident) {
                 // the fault interrupted its copy, which no other code resumes
                 if (message.receive != null) {
-                    message.peer.removePull(message.receive);
+                    message.from.removePull(message.receive);
                 }
                 abort(message, FabricErrno.EIO);
                 continue;
             }
             boolean held = message.isWaiting() || message.isClaimed() || message.receive != null;
             if (message.state != StoredMessage.FREE && !held) {
-                if (message.peer != null && message.state == StoredMessage.STORED) {
-                    message.peer.left(message.length, message.epoch);
+                if (message.from != null && message.state == StoredMessage.STORED) {
+                    message.from.left(message.length, message.epoch);
                 }
                 store.giveMessage(message);
             }
@@ -413,21 +414,21 @@ final class WaitingMessages {
         message.receive = operation;
     }
 
-    private static boolean isUnfinished(StoredMessage message, Peer peer) {
-        return message.peer == peer
+    private static boolean isUnfinished(StoredMessage message, PeerReceives from) {
+        return message.from == from
             && (message.state == StoredMessage.FILLING || message.state == StoredMessage.ANNOUNCED);
     }
 
     private static void giveBack(StoredMessage message) {
         if (message.state == StoredMessage.FILLING) {
-            message.peer.left(message.length, message.epoch);
+            message.from.left(message.length, message.epoch);
         } else {
-            message.peer.held().announcementLeft();
+            message.from.held().announcementLeft();
         }
     }
 
     /** Copies the header fields of a message to the receive that takes it. */
     static void describe(ReceiveOperation operation, StoredMessage message) {
-        operation.message(message.peer, message.flags, message.tag(), message.data, message.length);
+        operation.message(message.from, message.flags, message.tag(), message.data, message.length);
     }
 }

@@ -19,15 +19,17 @@ public final class SimulatedEngine {
         for (EngineEndpoint endpoint : session.endpoints()) {
             long reserved = 0;
             long ofStreams = 0;
-            for (Peer peer : endpoint.peers().all()) {
-                long held = peer.held().heldBytes();
-                reserved += held - peer.held().missingBytes();
+            for (PeerSends peer : endpoint.peers().all()) {
+                HeldMessages messages = peer.receives().held();
+                long held = messages.heldBytes();
+                long credit = peer.peer().credit().leftBytes();
+                reserved += held - messages.missingBytes();
                 ofStreams += peer.frames() == null ? held : 0;
                 require(wrong, held >= 0, endpoint, peer, "stores " + held + " bytes");
-                require(wrong, peer.held().count() >= 0, endpoint, peer, peer.held().count() + " messages wait");
-                require(wrong, peer.creditBytes() >= 0, endpoint, peer, "the credit is " + peer.creditBytes());
-                require(wrong, peer.frames() == null || peer.held().missingBytes() <= 0, endpoint, peer,
-                    peer.held().missingBytes() + " bytes are stored beyond the credit");
+                require(wrong, messages.count() >= 0, endpoint, peer, messages.count() + " messages wait");
+                require(wrong, credit >= 0, endpoint, peer, "the credit is " + credit);
+                require(wrong, peer.frames() == null || messages.missingBytes() <= 0, endpoint, peer,
+                    messages.missingBytes() + " bytes are stored beyond the credit");
             }
             long unreserved = endpoint.receiver().scan().unreservedBytes();
             // of a peer without credit more may be stored than it has reserved, and is reserved when it goes down
@@ -50,11 +52,11 @@ public final class SimulatedEngine {
             require(wrong, stored == 0, endpoint, null, stored + " messages are stored, "
                 + endpoint.outstandingReceives() + " receives are posted, " + endpoint.waitingMessages()
                 + " messages wait");
-            for (Peer peer : endpoint.peers().all()) {
-                require(wrong, peer.held().heldBytes() == 0, endpoint, peer,
-                    peer.held().heldBytes() + " bytes are stored");
-                require(wrong, peer.held().count() == 0, endpoint, peer, peer.held().count() + " messages wait");
-                require(wrong, peer.entryOrder().isEmpty(), endpoint, peer, "entries of receives wait");
+            for (PeerSends peer : endpoint.peers().all()) {
+                HeldMessages messages = peer.receives().held();
+                require(wrong, messages.heldBytes() == 0, endpoint, peer, messages.heldBytes() + " bytes are stored");
+                require(wrong, messages.count() == 0, endpoint, peer, messages.count() + " messages wait");
+                require(wrong, peer.receives().entryOrder().isEmpty(), endpoint, peer, "entries of receives wait");
                 require(wrong, peer.outbox().isClear() && peer.outbox().owned() == 0, endpoint, peer,
                     "sends are queued, " + peer.outbox().owned() + " records");
             }
@@ -62,9 +64,11 @@ public final class SimulatedEngine {
         return wrong;
     }
 
-    private static void require(List<String> wrong, boolean holds, EngineEndpoint endpoint, Peer peer, String text) {
+    private static void require(
+        List<String> wrong, boolean holds, EngineEndpoint endpoint, PeerSends peer, String text) {
         if (!holds) {
-            wrong.add(endpoint.settings().address() + (peer == null ? "" : ", peer " + peer.address()) + ": " + text);
+            String of = peer == null ? "" : ", peer " + peer.peer().address();
+            wrong.add(endpoint.settings().address() + of + ": " + text);
         }
     }
 }

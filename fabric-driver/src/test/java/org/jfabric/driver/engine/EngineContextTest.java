@@ -37,7 +37,7 @@ class EngineContextTest {
         receiver.channel(stranger).kill(FabricErrno.ECONNRESET);
         rig.settle();
         assertNull(receiver.endpoint.peers().at(0));
-        assertEquals(source, receiver.peer(second).source());
+        assertEquals(source, receiver.peer(second).peer().source());
     }
 
     @AfterEach

@@ -24,7 +24,7 @@ class EngineCreditTest {
     private final Engines rig = new Engines(script);
 
     private static long held(Engines.Node node) {
-        return node.endpoint.peers().all().stream().mapToLong(peer -> peer.held().heldBytes()).sum();
+        return node.endpoint.peers().all().stream().mapToLong(peer -> peer.receives().held().heldBytes()).sum();
     }
 
     @Test
@@ -243,7 +243,7 @@ class EngineCreditTest {
     }
 
     private static long credit(Engines.Node sender) {
-        return sender.endpoint.peers().all().getFirst().creditBytes();
+        return sender.endpoint.peers().all().getFirst().peer().credit().leftBytes();
     }
 
     private void exchange(Engines.Node sender, Engines.Node receiver, int messages) {
@@ -518,7 +518,7 @@ class EngineCreditTest {
         b.tsend(c, 0, 5000, 52, 301);
         rig.settle();
         b.assertNoEntry();
-        Peer peer = b.peer(a);
+        PeerSends peer = b.peer(a);
         breakProtocol(b, peer, kind);
         rig.settle();
         assertEquals(1, b.errors.size(), () -> "" + b.errors);
@@ -540,7 +540,7 @@ class EngineCreditTest {
         assertEquals(301, b.next().context());
     }
 
-    private void breakProtocol(Engines.Node b, Peer peer, int kind) {
+    private void breakProtocol(Engines.Node b, PeerSends peer, int kind) {
         long announcedId = b.endpoint.sender().find(0) == null ? 1 : 0;
         switch (kind) {
             case 0 -> {

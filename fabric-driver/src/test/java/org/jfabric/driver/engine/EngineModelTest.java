@@ -516,11 +516,11 @@ class EngineModelTest {
                 return;
             }
             long reserved = 0;
-            for (Peer peer : rig.nodes.get(i).endpoint.peers().all()) {
+            for (PeerSends peer : rig.nodes.get(i).endpoint.peers().all()) {
                 if (peer.channel() != null) {
                     reserved += rig.settings.creditWindowBytes();
-                    assertTrue(peer.creditBytes() * 2 > rig.settings.creditWindowBytes(),
-                        () -> "credit " + peer.creditBytes() + ", " + where());
+                    assertTrue(peer.peer().credit().leftBytes() * 2 > rig.settings.creditWindowBytes(),
+                        () -> "credit " + peer.peer().credit().leftBytes() + ", " + where());
                 }
             }
             assertEquals(

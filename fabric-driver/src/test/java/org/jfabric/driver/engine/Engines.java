@@ -273,7 +273,7 @@ final class Engines {
             assertEquals(List.of(), completions.takeAll(), address);
         }
 
-        Peer peer(Node other) {
+        PeerSends peer(Node other) {
             return endpoint.peers().inbound(other.address);
         }
 
@@ -299,8 +299,8 @@ final class Engines {
             for (int place = 0; place < endpoint.receiver().scan().receives(); place++) {
                 endpoint.receiver().scan().visitReceive(place, nothing);
             }
-            for (Peer peer : endpoint.peers().all()) {
-                assertEquals(0, peer.held().heldBytes(), where);
+            for (PeerSends peer : endpoint.peers().all()) {
+                assertEquals(0, peer.receives().held().heldBytes(), where);
                 assertEquals(0, peer.outbox().owned(), where);
             }
         }
@@ -333,11 +333,6 @@ final class Engines {
         public void onUnexpected(
             boolean tagged, long tag, Peer sender, int source, boolean announced, long lengthBytes, long sinceNs) {
             throw new AssertionError("a message of tag " + tag + " waits at " + where);
-        }
-
-        @Override
-        public void onPeer(Peer peer, int heldMessages, int state) {
-            throw new AssertionError(peer.address() + " at " + where);
         }
     }
 

@@ -70,10 +70,10 @@ class ExpectedReceivesTest {
         script.pullPendingPercent = 100;
         script.maxDelaySteps = 100;
         a.tsend(b, 0, 2000, 2, 1000);
-        for (int i = 0; i < 200 && b.peer(a).entryOrder().isEmpty(); i++) {
+        for (int i = 0; i < 200 && b.peer(a).receives().entryOrder().isEmpty(); i++) {
             rig.step();
         }
-        assertFalse(b.peer(a).entryOrder().isEmpty());
+        assertFalse(b.peer(a).receives().entryOrder().isEmpty());
         script.maxDelaySteps = 0;
         long first = context + 1;
         for (int i = 0; i < POSTS; i++) {

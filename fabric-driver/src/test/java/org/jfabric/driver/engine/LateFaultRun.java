@@ -360,7 +360,7 @@ public final class LateFaultRun {
     public static String creditBehindFault(int length, int calls) {
         LateFaultRun run = new LateFaultRun(-1, false);
         String wrong = run.connect();
-        Peer from = run.receiver.endpoint.peers().all().getFirst();
+        PeerSends from = run.receiver.endpoint.peers().all().getFirst();
         int before = from.grant();
         for (int i = 0; i < 8; i++) {
             run.receiver.receive(length, 2);

@@ -221,7 +221,7 @@ class QueueViewTest {
         assertEquals(b.endpoint.receiver().unexpectedMessages(), seen.storedCount() + seen.announcedCount(),
             () -> "seed " + seed);
         assertEquals(b.endpoint.receiver().outstanding(), seen.postedCount() + seen.underWayCount());
-        assertEquals(b.peer(a).held().heldBytes(), peer(seen, a).heldBytes());
+        assertEquals(b.peer(a).receives().held().heldBytes(), peer(seen, a).heldBytes());
         assertEquals(a.endpoint.outstandingSends(), a.peer(b).outbox().waiting() + a.peer(b).outbox().announced());
     }
 
