@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
@@ -41,6 +42,9 @@ import org.junit.jupiter.api.TestFactory;
 class DependencyRulesTest {
 
     private static final String DRIVER = "org.jfabric.driver";
+    private static final String ENGINE = "org.jfabric.driver.engine";
+    /** Lower it when a knot gets smaller. */
+    private static final int MOST_IN_A_KNOT = 23;
 
     /** Lowest first. A layer may use the ones before it; packages of one layer may use each other. */
     private static final List<List<String>> LAYERS = List.of(
@@ -195,6 +199,42 @@ class DependencyRulesTest {
     @Test
     void shouldHaveNoCyclesBetweenPackages() {
         slices().assignedFrom(PACKAGES).namingSlices("$1").should().beFreeOfCycles().check(classes);
+    }
+
+    /**
+     * A knot: classes of the engine of which each needs each other one, directly or not. Nested classes count as their
+     * outermost one. What is left is receives with their modes, messages and peers; then sends with the table of peers;
+     * then endpoints with what owns them.
+     */
+    @Test
+    void shouldKeepTheKnotsOfTheEngineSmall() {
+        Map<String, Set<String>> needed = new TreeMap<>();
+        for (JavaClass type : classes) {
+            if (type.getPackageName().equals(ENGINE)) {
+                Set<String> ofType = needed.computeIfAbsent(outermost(type), name -> new TreeSet<>());
+                type.getDirectDependenciesFromSelf().stream()
+                    .map(dependency -> dependency.getTargetClass().getBaseComponentType())
+                    .filter(target -> target.getPackageName().equals(ENGINE))
+                    .forEach(target -> ofType.add(outermost(target)));
+            }
+        }
+        Map<String, Set<String>> reached = new TreeMap<>();
+        needed.keySet().forEach(type -> reach(type, needed, reached.computeIfAbsent(type, name -> new TreeSet<>())));
+        Set<String> largest = Set.of();
+        for (Map.Entry<String, Set<String>> from : reached.entrySet()) {
+            Set<String> knot = new TreeSet<>(from.getValue());
+            knot.removeIf(type -> !reached.get(type).contains(from.getKey()));
+            largest = knot.size() > largest.size() ? knot : largest;
+        }
+        assertTrue(largest.size() <= MOST_IN_A_KNOT, largest.size() + " classes that need each other: " + largest);
+    }
+
+    private static void reach(String type, Map<String, Set<String>> needed, Set<String> reached) {
+        needed.get(type).stream().filter(reached::add).forEach(next -> reach(next, needed, reached));
+    }
+
+    private static String outermost(JavaClass type) {
+        return type.getName().substring(ENGINE.length() + 1).replaceFirst("\\$.*", "");
     }
 
     @Test
