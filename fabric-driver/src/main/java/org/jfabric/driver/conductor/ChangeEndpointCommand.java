@@ -47,7 +47,7 @@ final class ChangeEndpointCommand extends Command {
     static Command leave(CommandRequest request, LeaveGroup message) {
         EndpointResource endpoint = request.session().requireEndpoint(message.endpointId());
         return new ChangeEndpointCommand(
-            request, endpoint.thread(), () -> endpoint.endpoint().leave(message.fiAddr()));
+            request, endpoint.thread(), () -> endpoint.endpoint().links().leave(message.fiAddr()));
     }
 
     @Override

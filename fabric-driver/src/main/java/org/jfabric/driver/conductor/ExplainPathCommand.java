@@ -9,6 +9,7 @@ import org.jfabric.codec.control.ExplainPath;
 import org.jfabric.codec.control.InfoVerdict;
 import org.jfabric.codec.control.PathReady;
 import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.driver.engine.EndpointWays;
 import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.LocalAddresses;
@@ -67,17 +68,17 @@ final class ExplainPathCommand extends Command {
         address = endpoint.destination(message.fiAddr());
         if (address != null) {
             state = endpoint.peerState(address);
-            reaching.addAll(endpoint.reaching(address));
-            obstacles.putAll(endpoint.refusals(address));
-            obstacles.putAll(endpoint.obstacles(address));
+            reaching.addAll(endpoint.links().reaching(address));
+            obstacles.putAll(endpoint.links().refusals(address));
+            obstacles.putAll(endpoint.links().obstacles(address));
         }
     }
 
     /**
      * A verdict on every link of the driver.
      *
-     * @param reaching  as {@link EngineEndpoint#reaching}.
-     * @param obstacles as {@link EngineEndpoint#obstacles}, and {@link EngineEndpoint#refusals}.
+     * @param reaching  as {@link EndpointWays#reaching}.
+     * @param obstacles as {@link EndpointWays#obstacles}, and {@link EndpointWays#refusals}.
      */
     static List<Verdict> verdicts(
         ConductorContext context, EngineEndpoint endpoint, String address, List<String> reaching,
@@ -93,8 +94,8 @@ final class ExplainPathCommand extends Command {
         if (obstacles.containsKey(name)) {
             return rejected(name, obstacles.get(name));
         }
-        if (!endpoint.linkNames().contains(name)) {
-            return rejected(name, new Reason("links of the endpoint", String.join(", ", endpoint.linkNames()), name,
+        if (!endpoint.links().names().contains(name)) {
+            return rejected(name, new Reason("links of the endpoint", String.join(", ", endpoint.links().names()), name,
                 "Open the endpoint with a match of this link; an endpoint has links of one kind of address"));
         }
         Verdict reach = provider.verdict(new Info().destAddr(address), context.driverName(), context.config());

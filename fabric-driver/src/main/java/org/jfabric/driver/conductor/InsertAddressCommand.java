@@ -107,7 +107,7 @@ final class InsertAddressCommand extends Command {
     private void insert(List<EngineEndpoint> users, int thread) {
         EngineEndpoint last = null;
         for (EngineEndpoint user : users) {
-            if (user.reaches(resolved)) {
+            if (user.links().reach(resolved)) {
                 last = null;
                 break;
             }
@@ -123,7 +123,7 @@ final class InsertAddressCommand extends Command {
     private FabricException unreachable() {
         PeerPath none = new PeerPath("", unreaching.settings().address(), resolved, PeerPath.State.DOWN,
             ExplainPathCommand.verdicts(context(), unreaching, resolved, List.of(),
-                unreaching.obstacles(resolved)));
+                unreaching.links().obstacles(resolved)));
         return new FabricException(FabricErrno.EADDRNOTAVAIL,
             "no link of the endpoint reaches the address: " + none.explain().stripTrailing(),
             "Insert an address that a link of the endpoint reaches, or open the endpoint with a match of its link.");

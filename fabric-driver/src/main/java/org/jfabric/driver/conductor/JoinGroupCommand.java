@@ -53,7 +53,7 @@ final class JoinGroupCommand extends Command {
                 EndpointResource endpoint = session().requireEndpoint(message.endpointId());
                 state = State.JOINED;
                 onThread(endpoint.thread(), () -> {
-                    fiAddr = endpoint.endpoint().join(group.toString(), opened);
+                    fiAddr = endpoint.endpoint().links().join(group.toString(), opened);
                     joined = true;
                 });
             }
@@ -106,7 +106,7 @@ final class JoinGroupCommand extends Command {
             }
             long directions = (message.flags() & DIRECTIONS) == 0 ? DIRECTIONS : message.flags() & DIRECTIONS;
             onThread(endpoint.thread(),
-                () -> endpoint.endpoint().join(named, directions, new Answer(endpoint.endpoint())));
+                () -> endpoint.endpoint().links().join(named, directions, new Answer(endpoint.endpoint())));
             return;
         }
         SocketName wanted = SocketName.parse(message.address());
@@ -132,7 +132,7 @@ final class JoinGroupCommand extends Command {
 
         @Override
         public void onJoined() {
-            long number = endpoint.number(named);
+            long number = endpoint.links().number(named);
             context().inbox().post(() -> {
                 fiAddr = number;
                 isAnswered = true;

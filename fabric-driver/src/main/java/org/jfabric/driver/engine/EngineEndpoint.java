@@ -1,18 +1,9 @@
 package org.jfabric.driver.engine;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jfabric.client.EndpointPort;
 import org.jfabric.client.WorkRequest;
-import org.jfabric.driver.link.BoundAddress;
-import org.jfabric.driver.link.ChannelHandler;
-import org.jfabric.driver.link.ContextName;
-import org.jfabric.driver.link.GroupHandler;
-import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
-import org.jfabric.driver.link.LocalEndpoint;
-import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.Stage;
@@ -20,7 +11,6 @@ import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
-import org.jfabric.info.Reason;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
@@ -32,9 +22,8 @@ public final class EngineEndpoint extends EndpointPort {
     private final EndpointSettings settings;
     private final EngineSession session;
     private final Engine engine;
-    private final List<Way> ways;
     private final AddressTable addresses;
-    private final LocalEndpoint local;
+    private final EndpointWays links;
     private final EndpointPeers context;
     private final PeerTable peers;
     private final Sender sender;
@@ -58,20 +47,19 @@ public final class EngineEndpoint extends EndpointPort {
         Engine engine,
         EngineSession session,
         EndpointSettings settings,
-        List<Link> links,
+        List<Link> chosen,
         AddressTable addresses,
         EndpointCompletions completions,
         EngineEndpoint receiveContext) {
         this.engine = engine;
         this.session = session;
         this.settings = settings;
-        this.local = new Local(settings.address(), settings.bound(), "");
-        BestName name = BestName.isName(settings.address()) ? BestName.parse(settings.address()) : null;
-        this.ways = links.stream()
-            .map(link -> name == null ? new Way(link, local, "") : way(settings.bound(), link, links)).toList();
         this.addresses = addresses;
+        this.links = new EndpointWays(this, engine, chosen, addresses);
+        BestName name = BestName.isName(settings.address()) ? BestName.parse(settings.address()) : null;
         this.context = new EndpointPeers(this, engine, addresses);
-        this.peers = new PeerTable(addresses, ways, name, context, (settings.caps() & Flags.NAMED_RX_CTX) != 0);
+        this.peers = new PeerTable(
+            addresses, links.ways(), name, context, (settings.caps() & Flags.NAMED_RX_CTX) != 0);
         boolean isReceiveContext = completions.receive() == null;
         EndpointCounters counters = completions.counters();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
@@ -91,15 +79,7 @@ public final class EngineEndpoint extends EndpointPort {
         peers.serve(new EndpointSides(
             sender, receiver, bound, remoteTarget, engine.schedule(), engine.owedCredit()));
         this.work = new EndpointWork(this, sender, receiver);
-        this.connection = settings.connects() ? new Connection(local, links, peers, new Connected()) : null;
-    }
-
-    /** A link of an endpoint that has an address for each. */
-    private Way way(BoundAddress bound, Link link, List<Link> all) {
-        boolean isMarked = bound.of(link.name()) != null && all.stream()
-            .skip(all.indexOf(link) + 1).anyMatch(later -> bound.of(later.name()) != null);
-        String mark = isMarked ? MarkedAddress.mark(link.name()) : "";
-        return new Way(link, new Local(bound.address(link.name()), bound.of(link.name()), mark), mark);
+        this.connection = settings.connects() ? new Connection(links.local(), chosen, peers, new Connected()) : null;
     }
 
     @Override
@@ -407,72 +387,14 @@ public final class EngineEndpoint extends EndpointPort {
         made.accept(waiting.request(), waiting.manager(), cmData);
     }
 
-    /**
-     * Joins a multicast group.
-     *
-     * @param group   the bound address that receives its messages, or null to send only; owned by the endpoint then.
-     * @return the group's {@code fi_addr}, or a negative fabric errno.
-     */
-    public long join(String address, BoundAddress group) {
-        if (group != null) {
-            ways.forEach(way -> way.link().join(way.local(), group));
-        }
-        return addresses.insert(address);
-    }
-
-    /**
-     * Joins a group by its name.
-     *
-     * @param flags   {@code Flags.SEND}, {@code Flags.RECV} or both.
-     * @param handler gets the result, perhaps inside this call.
-     */
-    public void join(GroupName group, long flags, GroupHandler handler) {
-        engine.leaveQuick();
-        for (Way way : ways) {
-            if (way.link().namesGroups() && !closed) {
-                way.link().join(way.local(), group, flags, handler);
-                return;
-            }
-        }
-        handler.onFailed(new FabricException(closed ? FabricErrno.EOPBADSTATE : FabricErrno.EOPNOTSUPP,
-            closed ? "the endpoint " + settings.address() + " is closed"
-                : "the links of endpoint " + settings.address() + " have no groups",
-            "Open an endpoint with FI_MULTICAST and a match of link shm."));
-    }
-
-    /**
-     * Assigns a number to a group that was joined by its name; if there is none left the endpoint leaves it. Returns
-     * the group's {@code fi_addr}, or a negative fabric errno.
-     */
-    public long number(GroupName group) {
-        long fiAddr = addresses.insert(group.address());
-        if (fiAddr < 0) {
-            ways.forEach(way -> way.link().leave(way.local(), group.address()));
-        }
-        return fiAddr;
-    }
-
-    /**
-     * Leaves a multicast group; its {@code fi_addr} stays, for sends.
-     *
-     * @param fiAddr from {@link #join}.
-     */
-    public void leave(long fiAddr) {
-        String address = addresses.address(fiAddr);
-        if (address != null) {
-            engine.leaveQuick();
-            ways.forEach(way -> way.link().leave(way.local(), address));
-        }
+    /** The endpoint's links, and its groups in them. */
+    public EndpointWays links() {
+        return links;
     }
 
     /** The endpoint's receive side, which may be that of a shared receive context. */
     public Receiver receiver() {
         return receiver;
-    }
-
-    /** The endpoint's links. Returns the names, the preferred one first. */
-    public List<String> linkNames() {
-        return ways.stream().map(way -> way.link().name()).distinct().toList();
     }
 
     /** Reports a rare event of this endpoint. */
@@ -488,61 +410,6 @@ public final class EngineEndpoint extends EndpointPort {
     /** Messages that wait for a receive of this endpoint; 0 with a shared receive context, in which they wait. */
     int waitingMessages() {
         return bound != null ? 0 : receiver.unexpectedMessages();
-    }
-
-    /** The name of the first link that reaches a peer, as a channel is opened. */
-    String linkTo(String address) {
-        for (Way way : ways) {
-            if (way.reaches(address)) {
-                return way.link().name();
-            }
-        }
-        return ways.isEmpty() ? "none" : ways.getFirst().link().name();
-    }
-
-    /**
-     * The links that reach an address.
-     *
-     * @param address of a peer, inserted or not.
-     * @return names; the first one is used, or the one that is used after the first could not be connected.
-     */
-    public List<String> reaching(String address) {
-        List<String> names = new ArrayList<>();
-        for (String each : peers.addresses(address)) {
-            ways.stream().filter(way -> way.reaches(each)).map(way -> way.link().name()).forEach(names::add);
-        }
-        String used = linkTo(peers.current(address));
-        if (names.remove(used)) {
-            names.addFirst(used);
-        }
-        return names;
-    }
-
-    /**
-     * Whether one of the links reaches an address. Any thread of the driver.
-     *
-     * @param address of a peer, inserted or not.
-     * @return true if a connection can be tried.
-     */
-    public boolean reaches(String address) {
-        PeerWays choice = peers.choice();
-        List<String> candidates = choice == null ? List.of(address) : choice.choose(address);
-        return candidates.stream().anyMatch(each -> ways.stream().anyMatch(way -> way.reaches(each)));
-    }
-
-    /**
-     * Why links cannot be tried for a peer that has an address for each of its links. Any thread of the driver.
-     *
-     * @param address of a peer, inserted or not.
-     * @return reasons by name of the link; empty for other addresses.
-     */
-    public Map<String, Reason> obstacles(String address) {
-        return peers.choice() == null ? Map.of() : peers.choice().obstacles(address);
-    }
-
-    /** Why links that were tried for such a peer are not used. */
-    public Map<String, Reason> refusals(String address) {
-        return peers.choice() == null ? Map.of() : peers.choice().refusals(address);
     }
 
     PeerTable peers() {
@@ -580,9 +447,7 @@ public final class EngineEndpoint extends EndpointPort {
     void open() {
         addresses.bind(peers);
         if (connection == null) {
-            for (Way way : ways) {
-                way.link().attach(way.local());
-            }
+            links.attach();
         }
         peers.introduceAll();
     }
@@ -624,9 +489,7 @@ public final class EngineEndpoint extends EndpointPort {
         ended = true;
         notePendingFault();
         if (connection == null) {
-            for (Way way : ways) {
-                way.link().detach(way.local());
-            }
+            links.detach();
         } else if (settings.bound() != null) {
             settings.bound().close();
         }
@@ -662,64 +525,6 @@ public final class EngineEndpoint extends EndpointPort {
             FaultPoint.pass();
         } catch (InternalError ex) {
             engine.fault(ex);
-        }
-    }
-
-    private final class Local extends LocalEndpoint {
-        private final String address;
-        private final BoundAddress boundAddress;
-        /** As in {@link Way}. */
-        private final String mark;
-
-        Local(String address, BoundAddress boundAddress, String mark) {
-            this.address = address;
-            this.boundAddress = boundAddress;
-            this.mark = mark;
-        }
-
-        @Override
-        public String name() {
-            return settings.name();
-        }
-
-        @Override
-        public String address() {
-            return address;
-        }
-
-        @Override
-        public byte[] authKey() {
-            return settings.authKey();
-        }
-
-        @Override
-        public BoundAddress bound() {
-            return boundAddress;
-        }
-
-        @Override
-        public int trafficClass() {
-            return settings.tclass();
-        }
-
-        @Override
-        public Object memoryDomain() {
-            return settings.accessesMemory() ? session.regions().keys(settings.domain()) : null;
-        }
-
-        @Override
-        public int postedReceives() {
-            return receiver.scan().postedUntagged();
-        }
-
-        @Override
-        public boolean knows(String remoteAddress) {
-            return peers.source(ContextName.endpoint(mark.concat(remoteAddress))) != Peer.UNKNOWN_SOURCE;
-        }
-
-        @Override
-        public ChannelHandler handlerFor(String remoteAddress) {
-            return peers.inbound(mark.concat(remoteAddress));
         }
     }
 

@@ -163,7 +163,7 @@ final class TrafficMeters {
             peersLeft--;
             traffic.row(new TrafficRow(counters, "jfabric_peer_", OF_PEERS,
                 "client", String.valueOf(at.session().clientId()), "id", String.valueOf(at.settings().id()),
-                "endpoint", at.settings().address(), "peer", peer.address(), "link", at.linkTo(peer.address())));
+                "endpoint", at.settings().address(), "peer", peer.address(), "link", at.links().to(peer.address())));
         }
         add(at, peer.address(), traffic);
         TrafficRow row = traffic.row();
@@ -178,7 +178,7 @@ final class TrafficMeters {
         if (traffic.take(changes)) {
             TrafficRow link = traffic.linkRow();
             if (link == null) {
-                link = links.computeIfAbsent(at.linkTo(peerAddress),
+                link = links.computeIfAbsent(at.links().to(peerAddress),
                     name -> new TrafficRow(counters, "jfabric_link_", List.of(), "link", name));
                 traffic.linkRow(link);
             }
