@@ -434,7 +434,7 @@ final class ShmChannel extends SegmentChannel {
     @Override
     public void close(int errno) {
         if (state != CLOSED) {
-            connection.closeChannel(this, errno);
+            connection.opening().close(this, errno);
         }
     }
 

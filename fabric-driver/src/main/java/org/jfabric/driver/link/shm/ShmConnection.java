@@ -3,19 +3,11 @@ package org.jfabric.driver.link.shm;
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
 import java.util.ArrayDeque;
-import java.util.Arrays;
-import java.util.IdentityHashMap;
-import java.util.Map;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.LentRing;
-import org.jfabric.codec.wire.CloseEncoder;
-import org.jfabric.codec.wire.OpenAckEncoder;
-import org.jfabric.codec.wire.OpenEncoder;
 import org.jfabric.codec.wire.ParksEncoder;
-import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.ResourceTask;
@@ -30,7 +22,8 @@ import org.jfabric.layout.RecordProducer;
 import org.jfabric.layout.RecordRingDescriptor;
 
 /**
- * The connection between this driver and another one: a socket, two rings, and the channels of their endpoints.
+ * The connection between this driver and another one: a socket, two rings, and the channels of their endpoints, which
+ * {@link ShmChannels} holds and {@link ShmOpening} opens and closes.
  *
  * <pre>
  *   outgoing:    DIALING --socket, our ring--> GREETING --peer's hello--> MAPPING --peer's ring--> UP
@@ -56,23 +49,17 @@ final class ShmConnection extends PlainMessages {
     /** Bytes that the system gives a ring in about 0.1 ms; a resource thread asks for more. */
     private static final long EXTENDED_AT_ONCE = 1 << 20;
     private static final String CUT = "truncated one of its files while it was mapped here";
-    /** Errno (EREMCHG) of an answer that names another progress thread in place of the short number. */
-    static final int MOVED = 78;
-
-    private static final int SLOT_BITS = 20;
-    private static final int SLOT_MASK = (1 << SLOT_BITS) - 1;
 
     private final ShmLink link;
     private final LinkServices services;
     private final String peerName;
     private final int peerThread;
-    private final Map<ChannelHandler, ShmChannel> byHandler = new IdentityHashMap<>();
     private final ArrayDeque<Runnable> blocked = new ArrayDeque<>();
     private final ShmRequests requests;
     private final ShmGroupFrames groups;
     private final ShmShortNumbers shortNumbers = new ShmShortNumbers();
-    private ShmChannel[] channels = new ShmChannel[16];
-    private int uses;
+    private final ShmChannels channels = new ShmChannels(shortNumbers);
+    private final ShmOpening opening;
     private int state;
     private long deadlineNs;
     /** In AWAITING: when to dial once more. */
@@ -110,6 +97,7 @@ final class ShmConnection extends PlainMessages {
         this.deadlineNs = deadlineNs;
         this.requests = new ShmRequests(this, link);
         this.groups = new ShmGroupFrames(this, link.groups());
+        this.opening = new ShmOpening(this, link, channels, shortNumbers);
     }
 
     /** The frames of groups, of both drivers. */
@@ -120,6 +108,16 @@ final class ShmConnection extends PlainMessages {
     /** The connection requests between connection-oriented endpoints of both drivers. */
     ShmRequests requests() {
         return requests;
+    }
+
+    /** The channels of both drivers' endpoints. */
+    ShmChannels channels() {
+        return channels;
+    }
+
+    /** Opens and closes them. */
+    ShmOpening opening() {
+        return opening;
     }
 
     String peerName() {
@@ -189,7 +187,7 @@ final class ShmConnection extends PlainMessages {
             ShmFrameReader.MAX_TYPE,
             ShmFrameReader.MAX_SHORT_TYPE);
         reader = new ShmFrameReader(
-            this, consumer, services.stages(),
+            this, channels, consumer, services.stages(),
             files.peerRing().directBuffer(RecordRingDescriptor.HEADER_LENGTH, theirCapacity));
         lent = new ShmLentRing(this, files, consumer);
         regions = new ShmRegionCache(services, files.peerDirectoryFd(), files.peerOwner(), maxRegions);
@@ -200,10 +198,10 @@ final class ShmConnection extends PlainMessages {
             // the peer may have read this driver's word before the change
             announceParking();
         }
-        for (ShmChannel channel : channels) {
+        for (ShmChannel channel : channels.all()) {
             if (channel != null) {
                 channel.ring(producer, ring);
-                announce(channel);
+                opening.announce(channel);
             }
         }
         link.groups().onUp(this);
@@ -501,8 +499,7 @@ final class ShmConnection extends PlainMessages {
                 fault = e;
             }
         }
-        Arrays.fill(channels, null);
-        byHandler.clear();
+        channels.clear();
         blocked.clear();
         release();
         if (fault != null) {
@@ -512,7 +509,7 @@ final class ShmConnection extends PlainMessages {
 
     /** Reports the end to all channels. A second call skips channels that have got it already. */
     private void reportDown(int errno) {
-        for (ShmChannel channel : channels.clone()) {
+        for (ShmChannel channel : channels.all().clone()) {
             if (channel != null && channel.state != ShmChannel.CLOSED) {
                 channel.state = ShmChannel.CLOSED;
                 if (channel.connecting != null) {
@@ -543,174 +540,10 @@ final class ShmConnection extends PlainMessages {
         }
     }
 
-    // ---- channels ----
-
-    ShmChannel channel(int id) {
-        int slot = id & SLOT_MASK;
-        ShmChannel[] table = channels;
-        ShmChannel channel = slot < table.length ? table[slot] : null;
-        return channel != null && channel.localId == id && channel.state == ShmChannel.UP ? channel : null;
-    }
-
     /** The channel with a short number if it is up, or null. */
     ShmChannel shortChannel(int number) {
         ShmChannel channel = shortNumbers.find(number);
         return channel != null && channel.state == ShmChannel.UP ? channel : null;
-    }
-
-    /** The channel between two endpoints: a new one, or one that the peer has opened. */
-    ShmChannel open(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        ShmChannel known = byHandler.get(handler);
-        if (known != null) {
-            return known;
-        }
-        ShmChannel channel = add(endpoint, remoteAddress, handler);
-        if (state == UP) {
-            sendOpen(channel);
-        }
-        return channel;
-    }
-
-    private ShmChannel add(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        ShmChannel channel = new ShmChannel(link.limits(), handler, this, endpoint, remoteAddress);
-        add(channel);
-        return channel;
-    }
-
-    void add(ShmChannel channel) {
-        int slot = 0;
-        while (slot < channels.length && channels[slot] != null) {
-            slot++;
-        }
-        if (slot == channels.length) {
-            channels = Arrays.copyOf(channels, slot * 2);
-        }
-        // an id is not reused soon, so that late frames do not reach a successor
-        channel.localId = slot | (++uses << SLOT_BITS);
-        channels[slot] = channel;
-        shortNumbers.add(channel);
-        byHandler.put(channel.handler(), channel);
-        if (state == UP) {
-            channel.ring(producer, ring);
-        }
-    }
-
-    /** The channel with an id in any state, or null. */
-    ShmChannel find(int id) {
-        int slot = id & SLOT_MASK;
-        ShmChannel channel = slot < channels.length ? channels[slot] : null;
-        return channel != null && channel.localId == id ? channel : null;
-    }
-
-    void forget(ShmChannel channel) {
-        channel.state = ShmChannel.CLOSED;
-        take(channel);
-    }
-
-    /** The channel of a handler that the peer has not opened yet, or null. */
-    ShmChannel waiting(ChannelHandler handler) {
-        ShmChannel channel = byHandler.get(handler);
-        return channel != null && channel.state == ShmChannel.OPENING && !channel.isConnection ? channel : null;
-    }
-
-    /** Opens a channel here that was taken from another connection to the same driver. */
-    void adopt(ShmChannel channel) {
-        channel.move(this);
-        add(channel);
-        if (state == UP) {
-            announce(channel);
-        }
-    }
-
-    /** Takes a channel out, in its state. */
-    void take(ShmChannel channel) {
-        if (find(channel.localId) == channel) {
-            channels[channel.localId & SLOT_MASK] = null;
-            shortNumbers.remove(channel);
-        }
-        byHandler.remove(channel.handler(), channel);
-    }
-
-    void closeChannel(ShmChannel channel, int errno) {
-        boolean isPeerUp = channel.state == ShmChannel.UP && state == UP;
-        forget(channel);
-        if (isPeerUp) {
-            sendClose(channel.remoteId, errno, channel.localShort);
-        } else if (channel.connecting != null) {
-            channel.connecting.abandon();
-        }
-    }
-
-    void onOpen(
-        int source, int shortSource, int grant, String sourceAddress, String destAddress, byte[] authKey) {
-        LocalEndpoint endpoint = link.endpoint(destAddress);
-        if (endpoint == null || !peerName.equals(link.driverOf(sourceAddress))) {
-            refuseOrRedirect(source, destAddress);
-            return;
-        }
-        if (!endpoint.admits(authKey)) {
-            refuse(source, FabricErrno.EKEYREJECTED);
-            return;
-        }
-        ChannelHandler handler = endpoint.handlerFor(sourceAddress);
-        ShmChannel channel = byHandler.get(handler);
-        if (channel != null && channel.state == ShmChannel.UP) {
-            // the remote endpoint was opened again under the same name
-            forget(channel);
-            handler.onDown(FabricErrno.ECONNRESET);
-            channel = null;
-        }
-        if (channel != null && channel.announced) {
-            // both sides have sent OPEN: each takes the other's OPEN as the answer
-            begin(channel, source, shortSource, grant);
-            return;
-        }
-        // this side's OPEN, if it was pending, did not fit into the ring yet, or was sent to another thread of the
-        // peer: the answer replaces it
-        ShmChannel accepted = channel != null ? channel : addOrTake(endpoint, sourceAddress, handler);
-        accepted.announced = true;
-        accepted.remote(source, shortSource);
-        int ourGrant = handler.onOpening();
-        accepted.frameHandler().onGrant(grant);
-        if (trySendOpenAck(source, ourGrant, accepted)) {
-            accepted.state = ShmChannel.UP;
-            handler.onUp(accepted);
-        } else {
-            later(() -> ackAndBegin(accepted, source, ourGrant));
-        }
-    }
-
-    void onOpenAck(int id, int grant, int source, int shortSource, int errno) {
-        ShmChannel channel = find(id);
-        boolean known = channel != null && !channel.isConnection;
-        if (errno == 0 && !(known && channel.state == ShmChannel.OPENING)) {
-            sendClose(source, FabricErrno.ECONNRESET);
-            return;
-        }
-        if (!known) {
-            return;
-        }
-        if (errno == MOVED && channel.state == ShmChannel.OPENING && shortSource != peerThread) {
-            link.move(channel, this, shortSource);
-            return;
-        }
-        if (errno != 0) {
-            // the channel may be up already: it took the peer's OPEN as the answer, but the peer's endpoint was closed
-            // before the peer read this side's OPEN
-            forget(channel);
-            channel.handler().onDown(positive(errno, FabricErrno.ECONNREFUSED));
-            return;
-        }
-        begin(channel, source, shortSource, grant);
-    }
-
-    void onClose(int id, int errno) {
-        ShmChannel channel = channel(id);
-        if (channel != null) {
-            forget(channel);
-            shortNumbers.closedByPeer(channel);
-            channel.handler().onDown(positive(errno, FabricErrno.ECONNRESET));
-        }
     }
 
     /** Runs a task in the next step. The task calls this again if there is no room in the ring. */
@@ -728,31 +561,26 @@ final class ShmConnection extends PlainMessages {
         return ring;
     }
 
+    /** Where the next record begins that is committed. */
+    long position() {
+        return producer.position();
+    }
+
+    /** Lets a channel send by this connection, if it is up; otherwise {@link #up} will. */
+    void serve(ShmChannel channel) {
+        if (state == UP) {
+            channel.ring(producer, ring);
+        }
+    }
+
     void commit(int offset, int length, int type) {
         producer.commit(offset, length, type);
         written();
     }
 
-    private void announce(ShmChannel channel) {
-        if (channel.connecting != null) {
-            requests.begin(channel);
-        } else {
-            sendOpen(channel);
-        }
-    }
-
     static int positive(int errno, int otherwise) {
         return errno > 0 && errno < 4096 ? errno : otherwise;
     }
-
-    private static void begin(ShmChannel channel, int remoteId, int remoteShort, int grant) {
-        channel.remote(remoteId, remoteShort);
-        channel.state = ShmChannel.UP;
-        channel.frameHandler().onGrant(grant);
-        channel.handler().onUp(channel);
-    }
-
-    // ---- frames of the connection itself ----
 
     /** Returns the result for the caller of a failed claim. */
     int notClaimed(int result) {
@@ -796,106 +624,5 @@ final class ShmConnection extends PlainMessages {
             work++;
         }
         return work;
-    }
-
-    private void sendOpen(ShmChannel channel) {
-        int length = WORD_LENGTH + OpenEncoder.BLOCK_LENGTH + 3 * OpenEncoder.sourceNameHeaderLength()
-            + channel.localAddress().length() + channel.remoteAddress().length() + channel.authKey().length;
-        int offset = producer.claim(length);
-        if (offset < 0) {
-            later(() -> {
-                if (channel.state == ShmChannel.OPENING && !channel.announced) {
-                    sendOpen(channel);
-                }
-            });
-            return;
-        }
-        int grant = channel.handler().onOpening();
-        new OpenEncoder().wrap(ring, offset + WORD_LENGTH)
-            .source(channel.localId).grant(grant & 0xFFFF_FFFFL)
-            .maxEager(channel.limits().eagerLimitBytes()).shortChannel(channel.localShort).epoch(uses)
-            .sourceName(channel.localAddress()).destName(channel.remoteAddress())
-            .putAuthKey(channel.authKey(), 0, channel.authKey().length);
-        producer.commit(offset, length, ShmFrameReader.OPEN);
-        channel.announced = true;
-        written();
-    }
-
-    private void ackAndBegin(ShmChannel channel, int source, int grant) {
-        if (channel.state != ShmChannel.OPENING) {
-            return;
-        }
-        if (trySendOpenAck(source, grant, channel)) {
-            channel.state = ShmChannel.UP;
-            channel.handler().onUp(channel);
-        } else {
-            later(() -> ackAndBegin(channel, source, grant));
-        }
-    }
-
-    private ShmChannel addOrTake(LocalEndpoint endpoint, String sourceAddress, ChannelHandler handler) {
-        ShmChannel waiting = link.takeWaiting(handler, this);
-        if (waiting == null) {
-            return add(endpoint, sourceAddress, handler);
-        }
-        waiting.move(this);
-        add(waiting);
-        return waiting;
-    }
-
-    private void refuse(int id, int errno) {
-        answer(id, ShmShortNumbers.NONE, errno);
-    }
-
-    private void refuseOrRedirect(int id, String destAddress) {
-        int thread = link.otherThread(destAddress);
-        if (thread < 0) {
-            refuse(id, FabricErrno.ECONNREFUSED);
-        } else {
-            answer(id, thread, MOVED);
-        }
-    }
-
-    private void answer(int id, int shortNumber, int errno) {
-        if (!trySendOpenAck(id, 0, 0, shortNumber, errno)) {
-            later(() -> answer(id, shortNumber, errno));
-        }
-    }
-
-    private boolean trySendOpenAck(int id, int grant, ShmChannel channel) {
-        return trySendOpenAck(id, grant, channel.localId, channel.localShort, 0);
-    }
-
-    private boolean trySendOpenAck(int id, int grant, int source, int shortSource, int errno) {
-        int length = WORD_LENGTH + OpenAckEncoder.BLOCK_LENGTH;
-        int offset = producer.claim(length);
-        if (offset < 0) {
-            return false;
-        }
-        new OpenAckEncoder().wrap(ring, offset + WORD_LENGTH)
-            .channel(id).grant(grant & 0xFFFF_FFFFL).source(source).errno(errno)
-            .maxEager(link.limits().eagerLimitBytes()).shortChannel(shortSource);
-        producer.commit(offset, length, ShmFrameReader.OPEN_ACK);
-        written();
-        return true;
-    }
-
-    /** Closes a channel of the peer that has no counterpart here. */
-    void sendClose(int id, int errno) {
-        sendClose(id, errno, ShmShortNumbers.NONE);
-    }
-
-    private void sendClose(int id, int errno, int localShort) {
-        int length = WORD_LENGTH + CloseEncoder.BLOCK_LENGTH;
-        int offset = producer.claim(length);
-        if (offset < 0) {
-            later(() -> sendClose(id, errno, localShort));
-            return;
-        }
-        new CloseEncoder().wrap(ring, offset + WORD_LENGTH).channel(id).errno(errno);
-        producer.commit(offset, length, ShmFrameReader.CLOSE);
-        shortNumbers.closedByUs(localShort, producer.position());
-        link.wake(this);
-        written();
     }
 }

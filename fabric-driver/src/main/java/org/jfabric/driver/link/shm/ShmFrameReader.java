@@ -124,13 +124,17 @@ final class ShmFrameReader {
     private final ShmRemoteReader remoteReader;
     private final RemotePayload payload = new RemotePayload();
     private final StageTimes stages;
+    private final ShmChannels channels;
 
-    ShmFrameReader(ShmConnection connection, RecordConsumer consumer, StageTimes stages, DirectBuffer ring) {
+    ShmFrameReader(
+        ShmConnection connection, ShmChannels channels, RecordConsumer consumer, StageTimes stages,
+        DirectBuffer ring) {
+        this.channels = channels;
         this.stages = stages;
         this.connection = connection;
         this.consumer = consumer;
         this.ring = ring;
-        this.remoteReader = new ShmRemoteReader(connection, ring);
+        this.remoteReader = new ShmRemoteReader(connection, channels, ring);
     }
 
     /**
@@ -390,7 +394,7 @@ final class ShmFrameReader {
             return tooShort("EAGER", length);
         }
         eager.wrap(ring, offset + WORD_LENGTH, EagerDecoder.BLOCK_LENGTH, EagerDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(eager.channel());
+        ShmChannel channel = channels.up(eager.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) eager.grant());
             channel.handler().onMessage(
@@ -404,7 +408,7 @@ final class ShmFrameReader {
             return tooShort("EAGER_DATA", length);
         }
         eagerData.wrap(ring, offset + WORD_LENGTH, EagerDataDecoder.BLOCK_LENGTH, EagerDataDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(eagerData.channel());
+        ShmChannel channel = channels.up(eagerData.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) eagerData.grant());
             channel.handler().onMessage(
@@ -423,7 +427,7 @@ final class ShmFrameReader {
         }
         toAcknowledge.wrap(ring, offset + WORD_LENGTH, EagerToAcknowledgeDecoder.BLOCK_LENGTH,
             EagerToAcknowledgeDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(toAcknowledge.channel());
+        ShmChannel channel = channels.up(toAcknowledge.channel());
         if (channel != null) {
             long flags = toAcknowledge.flags();
             long levels = flags & LEVELS;
@@ -450,7 +454,7 @@ final class ShmFrameReader {
         }
         acknowledge.wrap(
             ring, offset + WORD_LENGTH, AcknowledgeDecoder.BLOCK_LENGTH, AcknowledgeDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(acknowledge.channel());
+        ShmChannel channel = channels.up(acknowledge.channel());
         if (channel != null) {
             int errno = acknowledge.errno();
             channel.frameHandler().onGrant((int) acknowledge.grant());
@@ -467,7 +471,7 @@ final class ShmFrameReader {
             return tooShort("ANNOUNCE", length);
         }
         announce.wrap(ring, offset + WORD_LENGTH, AnnounceDecoder.BLOCK_LENGTH, AnnounceDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(announce.channel());
+        ShmChannel channel = channels.up(announce.channel());
         if (channel != null) {
             long flags = announce.flags();
             long messageLength = announce.length();
@@ -496,7 +500,7 @@ final class ShmFrameReader {
         if (frame == null) {
             return tooShort("ANNOUNCE_VECTOR", length);
         }
-        ShmChannel channel = connection.channel(frame.channel());
+        ShmChannel channel = channels.up(frame.channel());
         if (channel != null) {
             long flags = frame.flags();
             long messageLength = frame.length();
@@ -520,7 +524,7 @@ final class ShmFrameReader {
             return tooShort("PULL", length);
         }
         pull.wrap(ring, offset + WORD_LENGTH, PullDecoder.BLOCK_LENGTH, PullDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(pull.channel());
+        ShmChannel channel = channels.up(pull.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) pull.grant());
             channel.frameHandler().onSegmentsRequested(pull.operation(), pull.sink(), pull.length());
@@ -533,7 +537,7 @@ final class ShmFrameReader {
             return tooShort("SEGMENT", length);
         }
         segment.wrap(ring, offset + WORD_LENGTH, SegmentDecoder.BLOCK_LENGTH, SegmentDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(segment.channel());
+        ShmChannel channel = channels.up(segment.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) segment.grant());
             channel.frameHandler().onSegment(
@@ -550,7 +554,7 @@ final class ShmFrameReader {
             return tooShort("FINISH", length);
         }
         finish.wrap(ring, offset + WORD_LENGTH, FinishDecoder.BLOCK_LENGTH, FinishDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(finish.channel());
+        ShmChannel channel = channels.up(finish.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) finish.grant());
             channel.frameHandler().onFinished(finish.operation(), ShmConnection.positive(finish.errno(), 0));
@@ -571,7 +575,7 @@ final class ShmFrameReader {
             return tooShort("CREDIT", length);
         }
         credit.wrap(ring, offset + WORD_LENGTH, CreditDecoder.BLOCK_LENGTH, CreditDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(credit.channel());
+        ShmChannel channel = channels.up(credit.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) credit.grant());
         }
@@ -596,7 +600,7 @@ final class ShmFrameReader {
             connection.broken("sent an OPEN whose texts do not fit its length of " + length);
             return false;
         }
-        connection.onOpen(source, shortSource, grant, sourceName, destName, authKey);
+        connection.opening().onOpen(source, shortSource, grant, sourceName, destName, authKey);
         return true;
     }
 
@@ -605,7 +609,7 @@ final class ShmFrameReader {
             return tooShort("OPEN_ACK", length);
         }
         openAck.wrap(ring, offset + WORD_LENGTH, OpenAckDecoder.BLOCK_LENGTH, OpenAckDecoder.SCHEMA_VERSION);
-        connection.onOpenAck(
+        connection.opening().onOpenAck(
             openAck.channel(), (int) openAck.grant(), openAck.source(), shortNumber(openAck.shortChannel()),
             openAck.errno());
         return true;
@@ -616,7 +620,7 @@ final class ShmFrameReader {
             return tooShort("CLOSE", length);
         }
         close.wrap(ring, offset + WORD_LENGTH, CloseDecoder.BLOCK_LENGTH, CloseDecoder.SCHEMA_VERSION);
-        connection.onClose(close.channel(), close.errno());
+        connection.opening().onClose(close.channel(), close.errno());
         return true;
     }
 

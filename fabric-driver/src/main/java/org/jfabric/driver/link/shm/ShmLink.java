@@ -113,7 +113,7 @@ final class ShmLink extends Link {
 
     @Override
     public Channel connect(LocalEndpoint endpoint, String remoteAddress, ChannelHandler handler) {
-        return connection(remoteAddress).open(endpoint, remoteAddress, handler);
+        return connection(remoteAddress).opening().open(endpoint, remoteAddress, handler);
     }
 
     /**
@@ -276,17 +276,17 @@ final class ShmLink extends Link {
 
     /** A peer's endpoint is on another of its progress threads: the channel is opened there. */
     void move(ShmChannel channel, ShmConnection from, int thread) {
-        from.take(channel);
-        connection(from.peerName(), thread).adopt(channel);
+        from.channels().take(channel);
+        connection(from.peerName(), thread).opening().adopt(channel);
     }
 
     /** The channel of a handler that waits on the connection to another thread of the same driver, or null. */
     ShmChannel takeWaiting(ChannelHandler handler, ShmConnection asking) {
         for (ShmConnection other : all) {
             if (other != asking && other.peerName().equals(asking.peerName())) {
-                ShmChannel waiting = other.waiting(handler);
+                ShmChannel waiting = other.channels().waiting(handler);
                 if (waiting != null) {
-                    other.take(waiting);
+                    other.channels().take(waiting);
                     return waiting;
                 }
             }

@@ -32,6 +32,7 @@ final class ShmRemoteReader {
     private static final int REPLY_HEADER = WORD_LENGTH + RemoteReplyDecoder.BLOCK_LENGTH;
 
     private final ShmConnection connection;
+    private final ShmChannels channels;
     private final DirectBuffer ring;
     private final RemoteWriteDecoder write = new RemoteWriteDecoder();
     private final RemoteReadDecoder read = new RemoteReadDecoder();
@@ -42,7 +43,8 @@ final class ShmRemoteReader {
     private final RemoteAccess access = new RemoteAccess();
     private final RemotePayload payload = new RemotePayload();
 
-    ShmRemoteReader(ShmConnection connection, DirectBuffer ring) {
+    ShmRemoteReader(ShmConnection connection, ShmChannels channels, DirectBuffer ring) {
+        this.channels = channels;
         this.connection = connection;
         this.ring = ring;
     }
@@ -70,7 +72,7 @@ final class ShmRemoteReader {
             return tooShort("REMOTE_WRITE", length);
         }
         write.wrap(ring, offset + WORD_LENGTH, RemoteWriteDecoder.BLOCK_LENGTH, RemoteWriteDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(write.channel());
+        ShmChannel channel = channels.up(write.channel());
         if (channel == null) {
             return true;
         }
@@ -127,7 +129,7 @@ final class ShmRemoteReader {
         }
         announce.wrap(
             ring, offset + WORD_LENGTH, RemoteAnnounceDecoder.BLOCK_LENGTH, RemoteAnnounceDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(announce.channel());
+        ShmChannel channel = channels.up(announce.channel());
         if (channel == null) {
             return true;
         }
@@ -155,7 +157,7 @@ final class ShmRemoteReader {
             return tooShort("REMOTE_GRANT", length);
         }
         grant.wrap(ring, offset + WORD_LENGTH, RemoteGrantDecoder.BLOCK_LENGTH, RemoteGrantDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(grant.channel());
+        ShmChannel channel = channels.up(grant.channel());
         if (channel != null) {
             channel.frameHandler().onGrant((int) grant.grant());
             channel.remote().onGrant(grant.key(), grant.regionNumber(), grant.regionGeneration(), grant.length());
@@ -168,7 +170,7 @@ final class ShmRemoteReader {
             return tooShort("REMOTE_READ", length);
         }
         read.wrap(ring, offset + WORD_LENGTH, RemoteReadDecoder.BLOCK_LENGTH, RemoteReadDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(read.channel());
+        ShmChannel channel = channels.up(read.channel());
         if (channel == null) {
             return true;
         }
@@ -188,7 +190,7 @@ final class ShmRemoteReader {
             return tooShort("REMOTE_ATOMIC", length);
         }
         atomic.wrap(ring, offset + WORD_LENGTH, RemoteAtomicDecoder.BLOCK_LENGTH, RemoteAtomicDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(atomic.channel());
+        ShmChannel channel = channels.up(atomic.channel());
         if (channel == null) {
             return true;
         }
@@ -208,7 +210,7 @@ final class ShmRemoteReader {
             return tooShort("REMOTE_REPLY", length);
         }
         reply.wrap(ring, offset + WORD_LENGTH, RemoteReplyDecoder.BLOCK_LENGTH, RemoteReplyDecoder.SCHEMA_VERSION);
-        ShmChannel channel = connection.channel(reply.channel());
+        ShmChannel channel = channels.up(reply.channel());
         if (channel == null) {
             return true;
         }

@@ -46,7 +46,7 @@ final class ShmRequests {
         ShmChannel channel = new ShmChannel(
             link.limits(), handler.channelHandler(), connection, endpoint, remoteAddress);
         channel.isConnection = true;
-        connection.add(channel);
+        connection.opening().add(channel);
         channel.connecting = new ShmConnecting(this, channel, handler, cmData, null);
         if (connection.state() == ShmConnection.UP) {
             begin(channel);
@@ -83,19 +83,19 @@ final class ShmRequests {
     }
 
     private void onAnswer(int id, int grant, int source, int shortSource, int errno, byte[] cmData) {
-        ShmChannel channel = connection.find(id);
+        ShmChannel channel = connection.channels().find(id);
         ShmConnecting connecting = channel == null || !channel.announced ? null : channel.connecting;
         if (connecting == null || connecting.incoming() != null) {
             if (errno == 0) {
                 // the request was withdrawn before the answer arrived
-                connection.sendClose(source, FabricErrno.ESHUTDOWN);
+                connection.opening().sendClose(source, FabricErrno.ESHUTDOWN);
             }
         } else if (errno == 0) {
             connecting.made(source, shortSource, grant, cmData);
-        } else if (errno == ShmConnection.MOVED && shortSource != connection.peerThread()) {
+        } else if (errno == ShmOpening.MOVED && shortSource != connection.peerThread()) {
             link.move(channel, connection, shortSource);
         } else {
-            connection.forget(channel);
+            connection.channels().forget(channel);
             connecting.failed(ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), cmData);
         }
     }
@@ -111,7 +111,7 @@ final class ShmRequests {
             link.later(() -> abort(channel));
             return channel;
         }
-        connection.add(channel);
+        connection.opening().add(channel);
         channel.connecting = new ShmConnecting(this, channel, handler, cmData, request);
         connection.later(() -> sendAnswer(channel));
         return channel;
@@ -124,7 +124,7 @@ final class ShmRequests {
         }
         ShmIncoming request = connecting.incoming();
         if (request.isGone()) {
-            connection.forget(channel);
+            connection.channels().forget(channel);
             connecting.failed(FabricErrno.ECONNABORTED);
             return;
         }
@@ -161,7 +161,7 @@ final class ShmRequests {
     }
 
     private void redirect(int source, int thread) {
-        if (!trySendAnswer(source, 0, 0, thread, ShmConnection.MOVED, ShmConnecting.NO_DATA)) {
+        if (!trySendAnswer(source, 0, 0, thread, ShmOpening.MOVED, ShmConnecting.NO_DATA)) {
             connection.later(() -> redirect(source, thread));
         }
     }

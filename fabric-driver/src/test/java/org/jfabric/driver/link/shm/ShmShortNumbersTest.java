@@ -31,7 +31,7 @@ class ShmShortNumbersTest {
     private final RecordProducer peerProducer = new RecordProducer(theirs.address(), CAPACITY, ourPosition.address());
     private final RecordConsumer consumer =
         new RecordConsumer(theirs.address(), CAPACITY, ourPosition.address(), ShmFrameReader.MAX_TYPE);
-    private final ShmFrameReader reader = new ShmFrameReader(null, consumer, StageTimes.OFF, null);
+    private final ShmFrameReader reader = new ShmFrameReader(null, null, consumer, StageTimes.OFF, null);
     private final ShmShortNumbers numbers = new ShmShortNumbers();
 
     private ShmChannel add() {
