@@ -45,6 +45,7 @@ final class PlantDefects {
     private static final Path EQUIVALENT = Path.of("config/defects/equivalent");
     private static final Path CLIENT = Path.of("fabric-client/target");
     private static final Path DRIVER = Path.of("fabric-driver/target");
+    private static final Path TESTS = Path.of("fabric-driver/tests/target");
     private static final String LIVES = "lives";
     /** Before the name of the last search that did not find a defect which others still look for. */
     private static final String NOT_BY = "not by ";
@@ -172,7 +173,7 @@ final class PlantDefects {
             String changed = defect.details.getClassName().asInternalName().replaceAll("\\$.*", "");
             List<String> words = Stream.of(changed.replaceAll(".*/", "").split("(?=[A-Z])"))
                 .map(word -> word.replaceAll("(s|er|or)$", "")).filter(word -> word.length() > 3).toList();
-            Path all = DRIVER.resolve("test-classes");
+            Path all = TESTS.resolve("test-classes");
             try (Stream<Path> files = Files.walk(all)) {
                 return files.filter(file -> file.toString().endsWith("Test.class"))
                     .filter(file -> words.stream().anyMatch(file.getFileName().toString()::contains)
@@ -254,7 +255,8 @@ final class PlantDefects {
 
     private static ClassLoader classes() throws IOException {
         List<URL> places = new ArrayList<>(List.of(DRIVER.resolve("classes").toUri().toURL()));
-        for (String file : Files.readString(WORK.resolve("path-of-jfabric-driver")).strip().split(File.pathSeparator)) {
+        String path = Files.readString(WORK.resolve("path-of-jfabric-driver-tests")).strip();
+        for (String file : path.split(File.pathSeparator)) {
             places.add(Path.of(file).toUri().toURL());
         }
         return new URLClassLoader(places.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
@@ -272,8 +274,8 @@ final class PlantDefects {
         try {
             String path = String.join(File.pathSeparator, classes.toAbsolutePath().toString(),
                 DRIVER.resolve("classes").toAbsolutePath().toString(),
-                DRIVER.resolve("test-classes").toAbsolutePath().toString(),
-                Files.readString(WORK.resolve("path-of-jfabric-driver")).strip(),
+                TESTS.resolve("test-classes").toAbsolutePath().toString(),
+                Files.readString(WORK.resolve("path-of-jfabric-driver-tests")).strip(),
                 Files.readString(WORK.resolve("path-of-tools")).strip());
             return new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx1g", "-ea",
