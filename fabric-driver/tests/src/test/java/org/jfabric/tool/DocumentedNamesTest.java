@@ -27,7 +27,7 @@ class DocumentedNamesTest {
     private static final Map<String, String> ELSEWHERE = Map.of(
         "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
         "test-verbs", "config/verbs-vm/test-verbs",
-        "torture", "fabric-driver/src/test/java/org/jfabric/driver/torture/TortureMain.java");
+        "torture", "fabric-driver/tests/src/test/java/org/jfabric/driver/torture/TortureMain.java");
     private static final Pattern DECLARED = Pattern.compile("(?:\\bnames = \"|^ +)(--[a-z-]+)[\")]", Pattern.MULTILINE);
     /** Of the JVM, not of a command. */
     private static final Set<String> OF_JAVA = Set.of("--add-opens");
@@ -148,7 +148,7 @@ class DocumentedNamesTest {
             .matcher(Files.readString(root().resolve("config/verbs-vm/guest/parts/suite.sh")));
         int found = 0;
         for (; classes.find(); found++) {
-            Path file = root().resolve("fabric-driver/src/test/java/org/jfabric/driver/conformance")
+            Path file = root().resolve("fabric-driver/tests/src/test/java/org/jfabric/driver/conformance")
                 .resolve(classes.group(1)).resolve(classes.group(2) + ".java");
             assertTrue(Files.exists(file), () -> "there is no " + file);
         }

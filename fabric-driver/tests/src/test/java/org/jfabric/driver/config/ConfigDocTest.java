@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ConfigDocTest {
 
-    private static final Path PAGE = Path.of(System.getProperty("basedir", ".")).resolve("../docs/options.md");
+    private static final Path PAGE = Path.of("..", "docs", "options.md");
 
     @TempDir
     private Path folder;

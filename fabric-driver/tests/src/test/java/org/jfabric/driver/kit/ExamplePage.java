@@ -10,8 +10,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A page of the documentation that shows pieces of a test, marked there by comments. */
 public final class ExamplePage {
-    private static final Path ROOT = Path.of(System.getProperty("basedir", ".")).resolve("..");
-    private static final String TESTS = "fabric-driver/src/test/java/";
+    private static final Path ROOT = Path.of("..");
+    private static final String TESTS = "fabric-driver/tests/src/test/java/";
     private static final String BEGIN = "// example: ";
     private static final String END = "// end of example";
 

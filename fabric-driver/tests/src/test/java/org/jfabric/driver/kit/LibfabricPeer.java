@@ -22,7 +22,7 @@ import org.jfabric.test.TestProcess;
  * line, which that file lists. It is compiled when first needed.
  */
 public final class LibfabricPeer implements AutoCloseable {
-    private static final Path SOURCE = Path.of("src", "test", "c", "fabric_peer.c");
+    private static final Path SOURCE = Path.of("tests", "src", "test", "c", "fabric_peer.c");
     private static final Path HEADER = Path.of("/usr/include/rdma/fabric.h");
     /** Whether it is an error that the peer cannot be made, as in continuous integration. */
     private static final boolean IS_REQUIRED = "required".equals(System.getenv("JFABRIC_PEERS"));
