@@ -12,8 +12,8 @@ module org.jfabric {
     exports org.jfabric.future;
     exports org.jfabric.info;
 
-    // the driver is compiled after the client, so the compiler cannot find it yet
-    exports org.jfabric.client to org.jfabric.driver;
-    exports org.jfabric.ffi to org.jfabric.driver;
-    exports org.jfabric.layout to org.jfabric.driver;
+    // these are compiled after the client, so the compiler cannot find them yet
+    exports org.jfabric.client to org.jfabric.driver, org.jfabric.tools;
+    exports org.jfabric.ffi to org.jfabric.driver, org.jfabric.tools;
+    exports org.jfabric.layout to org.jfabric.driver, org.jfabric.tools;
 }

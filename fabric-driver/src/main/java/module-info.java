@@ -1,11 +1,11 @@
 /**
- * The driver of JFabric, to be embedded or run as a daemon, and the operators' tools.
+ * The driver of JFabric, to be embedded or run as a daemon.
  *
  * <p>{@link org.jfabric.driver.FabricDriver} embeds a driver, {@link org.jfabric.driver.config.DriverConfig} holds its
  * options. Everything else that an application calls is in the module {@code org.jfabric}; the overview of its Javadoc
  * has the smallest program.
  */
-@SuppressWarnings("requires-automatic")
+@SuppressWarnings({"module", "requires-automatic"})
 module org.jfabric.driver {
     requires transitive org.jfabric;
     requires org.agrona;
@@ -15,14 +15,13 @@ module org.jfabric.driver {
     requires jdk.net;
     // only for events in recordings of the Java runtime
     requires static jdk.jfr;
-    // only the tools need these three
-    requires static info.picocli;
-    requires static HdrHistogram;
-    requires static org.jline.terminal;
 
     exports org.jfabric.driver;
     exports org.jfabric.driver.config;
 
-    opens org.jfabric.tool to info.picocli;
-    opens org.jfabric.tool.watch to info.picocli;
+    // what is joined to the driver is compiled after it, so the compiler cannot find it yet
+    exports org.jfabric.driver.log to org.jfabric.tools;
+    exports org.jfabric.driver.metrics to org.jfabric.tools;
+    exports org.jfabric.driver.resource to org.jfabric.tools;
+    exports org.jfabric.driver.link.verbs to org.jfabric.tools;
 }
