@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -20,13 +19,12 @@ import org.junit.jupiter.api.Test;
 class CoordinatesTest {
     private static final Path ROOT = Path.of("..");
     private static final String BOM = "config/bom";
-    private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");
     private static final Pattern OWN_ARTIFACT = Pattern.compile("(?m)^    <artifactId>(.*?)</artifactId>");
     private static final Pattern OWN_VERSION = Pattern.compile("(?m)^    <version>(.*?)</version>");
     private static final Pattern PARENTS_VERSION = Pattern.compile("(?m)^        <version>(.*?)</version>");
     private static final Pattern STANDALONE_VERSION = Pattern.compile("<jfabric.version>(.*?)</jfabric.version>");
     private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(jfabric-.*?)</artifactId>");
-    private static final Pattern NAMED = Pattern.compile("`(jfabric-[a-z]+)`");
+    private static final Pattern NAMED = Pattern.compile("`(jfabric-[a-z-]+)`");
     private static final String DEPLOYED_NOT = "<maven.deploy.skip>true</maven.deploy.skip>";
 
     private static String text(String file) throws IOException {
@@ -43,15 +41,11 @@ class CoordinatesTest {
             .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private static List<String> modules() throws IOException {
-        return MODULE.matcher(text("pom.xml")).results().map((MatchResult result) -> result.group(1)).toList();
-    }
-
     @Test
     void shouldHaveOneVersion() throws IOException {
         String version = first(OWN_VERSION, "pom.xml");
         TreeMap<String, String> others = new TreeMap<>();
-        for (String module : modules()) {
+        for (String module : MainSources.modules()) {
             others.put(module, first(module.equals(BOM) ? OWN_VERSION : PARENTS_VERSION, module + "/pom.xml"));
         }
         assertTrue(others.size() > 5, others::toString);
@@ -64,7 +58,7 @@ class CoordinatesTest {
     @Test
     void shouldManageInTheBomAndNameInTheReadmeWhatIsDeployed() throws IOException {
         List<String> deployed = new ArrayList<>();
-        for (String module : modules()) {
+        for (String module : MainSources.modules()) {
             if (!text(module + "/pom.xml").contains(DEPLOYED_NOT)) {
                 deployed.add(first(OWN_ARTIFACT, module + "/pom.xml"));
             }

@@ -23,8 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 class MainSourceWordsTest {
     private static final Path ROOT = Path.of("..");
     private static final Path REQUIREMENTS = Path.of("docs", "requirements");
-    private static final List<String> MODULES =
-        List.of("codecs", "fabric-client", "fabric-driver", "samples", "perf", "site");
     /** Ids of rows and of readings, ranges and shortened ones included. */
     private static final Pattern CITED = Pattern.compile("\\b(?:AMB"
         + Arrays.stream(Requirements.values()).map(group -> "|" + group.name()).collect(Collectors.joining())
@@ -37,8 +35,8 @@ class MainSourceWordsTest {
     void shouldSayInWordsWhatItMeans() throws IOException {
         List<String> found = new ArrayList<>();
         int files = 0;
-        for (String module : MODULES) {
-            files += search(ROOT.resolve(module).resolve("src/main"), found);
+        for (Path folder : MainSources.folders("")) {
+            files += search(folder.getParent(), found);
         }
         assertTrue(files > 100, "files of source code: " + files);
         int pages = search(ROOT.resolve("docs"), found) + search(ROOT.resolve("README.md"), found);

@@ -44,8 +44,8 @@ class PageLinksTest {
     void shouldNameOnlyPagesThatThereAreInSources() throws IOException {
         List<String> missing = new ArrayList<>();
         int found = 0;
-        for (String module : List.of("fabric-client", "fabric-driver", "samples", "perf")) {
-            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+        for (Path folder : MainSources.folders("")) {
+            try (Stream<Path> files = Files.walk(folder)) {
                 for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
                     Matcher page = PAGE.matcher(Files.readString(file));
                     for (; page.find(); found++) {

@@ -21,7 +21,6 @@ import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import java.io.IOException;
 import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,6 +30,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.jfabric.test.MainSources;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -257,12 +257,8 @@ class DependencyRulesTest {
     @Test
     void shouldGiveEachClassANameOfItsOwn() throws IOException {
         Map<String, List<Path>> sources = new TreeMap<>();
-        for (Path folder : List.of(Path.of(".."), Path.of(""))) {
-            try (DirectoryStream<Path> modules = Files.newDirectoryStream(folder)) {
-                for (Path module : modules) {
-                    addSources(module.resolve("src/main/java"), sources);
-                }
-            }
+        for (Path folder : MainSources.folders("")) {
+            addSources(folder, sources);
         }
         assertTrue(sources.containsKey("Fabric.java"), "the sources were found");
         sources.values().removeIf(paths -> paths.size() == 1);
@@ -270,11 +266,9 @@ class DependencyRulesTest {
     }
 
     private static void addSources(Path tree, Map<String, List<Path>> sources) throws IOException {
-        if (Files.isDirectory(tree)) {
-            try (Stream<Path> paths = Files.walk(tree)) {
-                paths.filter(path -> path.toString().matches(".*/(?!(package|module)-info)\\w+\\.java")).forEach(path ->
-                    sources.computeIfAbsent(path.getFileName().toString(), name -> new ArrayList<>()).add(path));
-            }
+        try (Stream<Path> paths = Files.walk(tree)) {
+            paths.filter(path -> path.toString().matches(".*/(?!(package|module)-info)\\w+\\.java")).forEach(path ->
+                sources.computeIfAbsent(path.getFileName().toString(), name -> new ArrayList<>()).add(path));
         }
     }
 

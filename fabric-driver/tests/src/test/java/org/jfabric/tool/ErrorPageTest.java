@@ -13,6 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.test.MainSources;
 import org.junit.jupiter.api.Test;
 
 /** The page on errors has a row for each code, in the table that fits: codes that the product uses, and the others. */
@@ -51,8 +52,11 @@ class ErrorPageTest {
     /** Codes that the code of the product names, but for the table of codes and comments. */
     private static Set<String> codesInSources() throws IOException {
         Set<String> codes = new TreeSet<>();
-        for (String module : List.of("fabric-client", "fabric-driver")) {
-            try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src/main/java"))) {
+        for (Path folder : MainSources.folders("fabric-")) {
+            if (folder.toString().contains("simulation")) {
+                continue;
+            }
+            try (Stream<Path> files = Files.walk(folder)) {
                 for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
                     Matcher use = USE.matcher(Files.readString(file));
                     while (use.find()) {
