@@ -1,36 +1,56 @@
 package org.jfabric.driver;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.LinkSource;
 import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
-import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
 import org.jfabric.driver.link.udp.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
-import org.jfabric.driver.link.verbs.VerbsLinkProvider;
-import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
-/** The links that this driver has. */
+/** The links that this driver has: its own, and those of the artifacts beside it. This is where they are chosen. */
 final class LinkProviders {
-    private static final List<LinkProvider> ALL = List.of(
-        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-        new RxmLinkProvider(RxmLinkProvider.NAME, new TcpLinkProvider(), true), TcpLinkProvider.ofTls(),
-        RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), new UdpLinkProvider(),
-        UdpLinkProvider.ofDtls(), new PacketLinkProvider(),
-        VerbsLinkProvider.ofMessages(),
-        new RxmLinkProvider(VerbsLinkProvider.RXM_NAME, VerbsLinkProvider.ofPackets(), false),
-        new VerbsUdLinkProvider());
+    private static final List<LinkProvider> OWN = List.of(
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), TcpLinkProvider.ofTls(),
+        new UdpLinkProvider(), UdpLinkProvider.ofDtls(), new PacketLinkProvider());
+    private static final List<LinkProvider> ALL = all();
+    private static final String RDMA = "org.jfabric:jfabric-rdma";
+    private static final String WIRES = "org.jfabric:jfabric-libfabric-wires";
 
     private LinkProviders() {
+    }
+
+    private static List<LinkProvider> all() {
+        List<LinkSource> sources = new ArrayList<>();
+        // not the thread's class loader, which may be anybody's
+        ServiceLoader.load(LinkSource.class, LinkProviders.class.getClassLoader()).forEach(sources::add);
+        sources.sort(Comparator.comparing(LinkSource::standsOnOthers));
+        List<LinkProvider> all = new ArrayList<>(OWN);
+        sources.forEach(source -> all.addAll(source.links(List.copyOf(all))));
+        return all;
+    }
+
+    /** What has a link that this driver could have. */
+    private static Set<String> artifacts(String link) {
+        return switch (link) {
+            case "rxm" -> Set.of(WIRES);
+            case "verbs", "verbsud" -> Set.of(RDMA);
+            case "verbsrxm" -> Set.of(RDMA, WIRES);
+            default -> Set.of();
+        };
     }
 
     /** Opens the link between progress threads, under the name of the one that stays in a thread. */
@@ -50,9 +70,12 @@ final class LinkProviders {
         List<String> chosen = config.get(LinkConfig.ENABLED);
         List<String> missing = chosen.stream().filter(name -> !names.contains(name)).toList();
         if (!missing.isEmpty()) {
+            Set<String> artifacts = new TreeSet<>();
+            missing.forEach(name -> artifacts.addAll(artifacts(name)));
             throw new FabricException(FabricErrno.ENODEV,
-                "links " + missing + " in jfabric.link.enabled do not exist, this driver has " + names,
-                "Correct the names, or take them out.");
+                "links " + missing + " in jfabric.link.enabled are not here, this driver has " + names,
+                artifacts.isEmpty() ? "Correct the names, or take them out."
+                    : "Add " + String.join(" and ", artifacts) + " to the class path, or take them out.");
         }
         String pin = config.get(LinkConfig.PIN);
         boolean isPinned = !pin.equals(LinkConfig.PIN_NONE);

@@ -117,6 +117,11 @@ public abstract class LinkProvider {
         return 0;
     }
 
+    /** The same link with connections for packets of a protocol above, if these differ from those of applications. */
+    public LinkProvider ofPackets() {
+        return this;
+    }
+
     /** Whether all endpoints are served by the first progress thread of a driver that has several. */
     public boolean staysOnFirstThread() {
         return false;

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 @Isolated("its network of software delivers while threads of two drivers connect, and is delayed by other tests")
 class BestDeviceTest {
-    private static final String DEVICE = VerbsLinkProvider.RXM_NAME;
+    private static final String DEVICE = "verbsrxm";
     private static final int LENGTH = 64;
     private static final int LONG = 300_000;
     private static final long ANY = -1L;

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What an application is told when an RDMA device fails: whole drivers over devices in memory. */
 @Timeout(60)
 class VerbsErrorTest {
-    private static final String LINK = VerbsLinkProvider.RXM_NAME;
+    private static final String LINK = "verbsrxm";
     /** Announced, so that it has not ended when the link has it. */
     private static final int LONG = 300_000;
 

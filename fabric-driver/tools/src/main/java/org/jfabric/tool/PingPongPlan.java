@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.List;
 
 import org.jfabric.driver.config.ThreadingMode;
-import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 
 /**
  * Processes of a ping-pong, the place of their drivers, and whether they may spin.
@@ -20,6 +19,8 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
     static final String TLS = "tls";
     static final String TLS_RXM = "tlsrxm";
     static final String VERBS = "verbs";
+    /** What endpoints of reliable datagrams over {@link #VERBS} are called. */
+    private static final String VERBS_RXM = "verbsrxm";
     static final String EMBEDDED = "embedded";
     static final String DAEMON = "daemon";
 
@@ -82,7 +83,7 @@ record PingPongPlan(String link, String mode, List<Long> sizes, boolean spinning
      * The link of the driver that carries reliable datagrams.
      */
     String driverLink() {
-        return link.equals(VERBS) ? VerbsLinkProvider.RXM_NAME : link;
+        return link.equals(VERBS) ? VERBS_RXM : link;
     }
 
     /**

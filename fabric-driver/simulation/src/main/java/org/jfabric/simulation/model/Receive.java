@@ -25,7 +25,7 @@ public class Receive {
     /** Bytes of a buffer that are behind the start of its next message. */
     public int used;
 
-    /** The rule of the pages (TAG-001 to TAG-006). */
+    /** The rule of the pages. */
     public final boolean accepts(Message candidate) {
         return tagged == candidate.tagged
             && (!tagged || (tag & ~ignore) == (candidate.tag & ~ignore))

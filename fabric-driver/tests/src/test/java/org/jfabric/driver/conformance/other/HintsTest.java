@@ -218,7 +218,8 @@ class HintsTest {
             TcpLinkProvider.ofTls(), RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), UdpLinkProvider.ofDtls(),
             new PacketLinkProvider(),
             VerbsLinkProvider.ofMessages(),
-            new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofPackets(), false), new VerbsUdLinkProvider());
+            new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofMessages().ofPackets(), false),
+            new VerbsUdLinkProvider());
     }
 
     /** What the link offers to those who ask for nothing, whether its devices are here or not. */

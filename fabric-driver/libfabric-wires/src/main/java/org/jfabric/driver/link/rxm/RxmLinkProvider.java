@@ -27,7 +27,8 @@ import org.jfabric.layout.MemoryRegionDescriptor;
 public final class RxmLinkProvider extends SocketLinkProvider {
     /** Name of the link over tcp. */
     public static final String NAME = "rxm";
-    public static final String TLS_NAME = "tlsrxm";
+    static final String TLS_NAME = "tlsrxm";
+    static final String VERBS_NAME = "verbsrxm";
 
     /** Atomic operations are executed when they arrive, in the order of the packets. */
     private static final long ATOMIC_ORDER = Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;

@@ -34,8 +34,6 @@ import org.jfabric.info.Verdict;
  */
 public final class VerbsLinkProvider extends SocketLinkProvider {
     public static final String NAME = "verbs";
-    /** Name of reliable datagrams over this link. */
-    public static final String RXM_NAME = "verbsrxm";
 
     /** Above tcp, below the links within one host. */
     private static final int SCORE = 70;
@@ -91,9 +89,9 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         return new VerbsLinkProvider(system, VerbsSettings::ofMessages, true);
     }
 
-    /** The link under rxm, whose connections carry packets. */
-    public static VerbsLinkProvider ofPackets() {
-        return ofPackets(VerbsLibraries::system);
+    @Override
+    public VerbsLinkProvider ofPackets() {
+        return ofPackets(system);
     }
 
     /**
