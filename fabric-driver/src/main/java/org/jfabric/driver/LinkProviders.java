@@ -16,7 +16,6 @@ import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
-import org.jfabric.driver.link.udp.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -25,8 +24,9 @@ import org.jfabric.info.FabricException;
 final class LinkProviders {
     private static final List<LinkProvider> OWN = List.of(
         new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), TcpLinkProvider.ofTls(),
-        new UdpLinkProvider(), UdpLinkProvider.ofDtls(), new PacketLinkProvider());
+        new UdpLinkProvider(), UdpLinkProvider.ofDtls());
     private static final List<LinkProvider> ALL = all();
+    private static final String PACKET = "org.jfabric:jfabric-packet";
     private static final String RDMA = "org.jfabric:jfabric-rdma";
     private static final String WIRES = "org.jfabric:jfabric-libfabric-wires";
 
@@ -46,6 +46,7 @@ final class LinkProviders {
     /** What has a link that this driver could have. */
     private static Set<String> artifacts(String link) {
         return switch (link) {
+            case "packet" -> Set.of(PACKET);
             case "rxm" -> Set.of(WIRES);
             case "verbs", "verbsud" -> Set.of(RDMA);
             case "verbsrxm" -> Set.of(RDMA, WIRES);

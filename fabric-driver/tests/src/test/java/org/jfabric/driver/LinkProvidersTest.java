@@ -46,6 +46,7 @@ class LinkProvidersTest {
 
     @ParameterizedTest
     @CsvSource({
+        "packet, org.jfabric:jfabric-packet",
         "rxm, org.jfabric:jfabric-libfabric-wires",
         "verbs, org.jfabric:jfabric-rdma",
         "verbsud, org.jfabric:jfabric-rdma",

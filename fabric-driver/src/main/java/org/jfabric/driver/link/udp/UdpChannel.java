@@ -18,7 +18,7 @@ import org.jfabric.info.SocketName;
  *
  * <p>Owner: progress agent.
  */
-final class UdpChannel extends DatagramChannel {
+public final class UdpChannel extends DatagramChannel {
     /** Flags that a message without header cannot carry, and completion levels that the wire does not report. */
     private static final long NOT_CARRIED = Flags.TAGGED | Flags.REMOTE_CQ_DATA | Flags.FENCE
         | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE;
@@ -80,7 +80,8 @@ final class UdpChannel extends DatagramChannel {
         return isIn6(nameAddress) ? port | (long) UnsafeApi.getInt(nameAddress + 24) << 16 : port;
     }
 
-    long nameAddress() {
+    /** Where its peer's socket address lies in memory. */
+    public long nameAddress() {
         return nameAddress;
     }
 

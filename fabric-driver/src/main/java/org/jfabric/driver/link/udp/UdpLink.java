@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.udp;
 
+import java.util.function.Consumer;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.ChannelLimits;
@@ -16,7 +17,7 @@ import org.jfabric.info.SocketName;
  *
  * <p>Owner: progress agent.
  */
-final class UdpLink extends DatagramLink<UdpEndpoint> {
+public final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final String name;
     private final LinkServices services;
     private final DriverConfig config;
@@ -25,19 +26,33 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final DtlsResources dtls;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
-    private PacketCounters counters;
+    /** Told of each port before any other call. */
+    private final Consumer<UdpPort> onAttach;
+
+    /**
+     * A link without endpoints, of plain ones.
+     *
+     * @param onAttach told of each port before any other call.
+     */
+    public UdpLink(
+        String name, LinkServices services, DriverConfig config, ChannelLimits limits, Consumer<UdpPort> onAttach) {
+        this(name, services, config, limits, null, onAttach);
+    }
 
     /**
      * A link without endpoints.
      *
      * @param dtls what its encrypted endpoints share, owned by the link; null if they are plain.
      */
-    UdpLink(String name, LinkServices services, DriverConfig config, ChannelLimits limits, DtlsResources dtls) {
+    UdpLink(
+        String name, LinkServices services, DriverConfig config, ChannelLimits limits, DtlsResources dtls,
+        Consumer<UdpPort> onAttach) {
         this.name = name;
         this.dtls = dtls;
         this.services = services;
         this.config = config;
         this.limits = limits;
+        this.onAttach = onAttach;
     }
 
     /** What encrypted endpoints share, or null. */
@@ -69,9 +84,8 @@ final class UdpLink extends DatagramLink<UdpEndpoint> {
         }
         if (reader == null) {
             reader = new UdpReader(config.get(UdpConfig.BATCH_SIZE));
-            counters = new PacketCounters(services);
         }
-        port.attach(services, counters);
+        onAttach.accept(port);
         add(new UdpEndpoint(endpoint, port, services, limits, reader, config, dtls));
     }
 

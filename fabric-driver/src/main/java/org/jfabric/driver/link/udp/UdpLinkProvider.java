@@ -104,7 +104,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
             resources = new DtlsResources(services, TlsIdentity.ofDatagrams(config),
                 access == null ? null : new AccessList(access), config);
         }
-        return new UdpLink(name(), services, config, limits(longestBytes(config)), resources);
+        return new UdpLink(name(), services, config, limits(longestBytes(config)), resources, port -> { });
     }
 
     @Override
@@ -128,7 +128,8 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return check("source", source);
     }
 
-    static Reason check(String what, String address) {
+    /** The reason against an address that no link of datagrams has, or null. */
+    public static Reason check(String what, String address) {
         return SocketName.isName(address) || HostNames.isHost(address) ? null : new Reason(what, address,
             SocketName.IN_SCHEME + "<number>:<port>, port 0 to 65535",
             "This link reaches socket addresses; name one, or request another link");
@@ -139,7 +140,8 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return format(wanted);
     }
 
-    static AddressFormat format(Info wanted) {
+    /** The format of addresses that an application asks for. */
+    public static AddressFormat format(Info wanted) {
         return isIn6(wanted) ? AddressFormat.SOCKADDR_IN6 : AddressFormat.SOCKADDR_IN;
     }
 
@@ -152,7 +154,8 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
         return wanted.addrFormat() == AddressFormat.SOCKADDR_IN6;
     }
 
-    static SocketName name(String address) {
+    /** An address or host that {@link #check} has nothing against. */
+    public static SocketName name(String address) {
         return SocketName.isName(address) ? SocketName.parse(address) : HostNames.resolve(address);
     }
 }

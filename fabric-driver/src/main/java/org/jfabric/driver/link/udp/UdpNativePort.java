@@ -53,17 +53,17 @@ final class UdpNativePort extends UdpPort {
     }
 
     @Override
-    int[] descriptors() {
+    protected int[] descriptors() {
         return new int[] {fd};
     }
 
     @Override
-    int receive(MessageVector vector, int count) {
+    protected int receive(MessageVector vector, int count) {
         return UdpSocket.receive(fd, vector, count);
     }
 
     @Override
-    int send(MessageVector vector, int count) {
+    protected int send(MessageVector vector, int count) {
         if (count >= UdpRuns.SHORTEST) {
             runs = runs == null ? new UdpRuns() : runs;
             int sent = runs.send(fd, vector, count);
@@ -75,22 +75,22 @@ final class UdpNativePort extends UdpPort {
     }
 
     @Override
-    boolean join() {
+    protected boolean join() {
         return DatagramRun.join(fd) == 0;
     }
 
     @Override
-    int receive(DatagramRun run, long address, int length) {
+    protected int receive(DatagramRun run, long address, int length) {
         return run.receive(fd, address, length);
     }
 
     @Override
-    void mark(SocketClass marks) {
+    protected void mark(SocketClass marks) {
         marks.apply(fd, name().isIn6());
     }
 
     @Override
-    int joinGroup(SocketName group) {
+    protected int joinGroup(SocketName group) {
         return UdpSocket.join(fd, group.inetAddress().getAddress(), local().getAddress());
     }
 

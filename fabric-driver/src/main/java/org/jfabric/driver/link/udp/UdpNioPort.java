@@ -62,12 +62,12 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    int[] descriptors() {
+    protected int[] descriptors() {
         return new int[0];
     }
 
     @Override
-    int receive(MessageVector vector, int count) {
+    protected int receive(MessageVector vector, int count) {
         int received = 0;
         try {
             while (received < count) {
@@ -91,7 +91,7 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    int send(MessageVector vector, int count) {
+    protected int send(MessageVector vector, int count) {
         for (int i = 0; i < count; i++) {
             int result = sendOne(vector, i);
             if (result != 0) {
@@ -124,7 +124,7 @@ final class UdpNioPort extends UdpPort {
 
     /** The code point alone: the JDK has no option for the queue of the interface. */
     @Override
-    void mark(SocketClass marks) {
+    protected void mark(SocketClass marks) {
         try {
             if (!marks.equals(SocketClass.NONE)) {
                 channel.setOption(StandardSocketOptions.IP_TOS, marks.tos());
@@ -135,7 +135,7 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    int joinGroup(SocketName group) {
+    protected int joinGroup(SocketName group) {
         try {
             NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local());
             if (networkInterface == null) {

@@ -3,6 +3,7 @@ package org.jfabric.driver.link.udp;
 import java.net.InetAddress;
 import java.util.Arrays;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.LinkServices;
@@ -16,7 +17,7 @@ import org.jfabric.info.SocketName;
 /**
  * A bound UDP socket. Opened on the resource thread; owner afterwards: progress agent.
  */
-abstract class UdpPort extends BoundAddress {
+public abstract class UdpPort extends BoundAddress {
     private final UdpNetwork network;
     private final SocketName name;
     private final InetAddress local;
@@ -30,6 +31,11 @@ abstract class UdpPort extends BoundAddress {
         this.name = name;
         this.local = local;
         this.config = config;
+    }
+
+    /** A socket whose groups are those of the system. */
+    protected UdpPort(SocketName name, InetAddress local, DriverConfig config) {
+        this(UdpNetwork.of(Sockets.NATIVE), name, local, config);
     }
 
     /** Has {@link #join} refuse, because the datagrams of a group cannot be encrypted. */
@@ -83,7 +89,7 @@ abstract class UdpPort extends BoundAddress {
     }
 
     /** Stops watching the socket and closes it. */
-    final void close(LinkServices services) {
+    public final void close(LinkServices services) {
         if (watches != null) {
             for (Watch watch : watches) {
                 if (watch.isWatched) {
@@ -95,7 +101,7 @@ abstract class UdpPort extends BoundAddress {
     }
 
     /** Closes it from a duty cycle, which must not wait for the system. */
-    void release(LinkServices services) {
+    protected void release(LinkServices services) {
         close();
     }
 
@@ -134,71 +140,68 @@ abstract class UdpPort extends BoundAddress {
         return name.toString();
     }
 
-    final SocketName name() {
+    /** The address that it is bound to. */
+    public final SocketName name() {
         return name;
     }
 
     /** Descriptors that become readable when datagrams arrive; empty if there are none. */
-    abstract int[] descriptors();
+    protected abstract int[] descriptors();
 
     /** One of the descriptors has become readable. */
-    void arrived(int fd) {
+    protected void arrived(int fd) {
         // the next poll reads it
     }
 
     /** Receives available datagrams up to a limit; their number. */
-    abstract int receive(MessageVector vector, int count);
+    protected abstract int receive(MessageVector vector, int count);
 
     /** Sends datagrams; the number that was taken, or a negative errno for the first. */
-    abstract int send(MessageVector vector, int count);
+    protected abstract int send(MessageVector vector, int count);
 
     /** Has the system join the datagrams that arrive, if it can; they are then read as runs only. */
-    boolean join() {
+    protected boolean join() {
         return false;
     }
 
     /** Receives a run of joined datagrams into memory; its bytes, negative if there is none. */
-    int receive(DatagramRun run, long address, int length) {
+    protected int receive(DatagramRun run, long address, int length) {
         throw new IllegalStateException("datagrams are not joined here");
     }
 
     /** Marks its packets; what the system refuses leaves them as they were. */
-    abstract void mark(SocketClass marks);
+    protected abstract void mark(SocketClass marks);
 
-    /** The link has taken over the port, before any other call. */
-    void attach(LinkServices services, PacketCounters counters) {
-        // a socket needs neither
-    }
-
-    void opened(UdpChannel channel) {
+    /** A channel has been opened to be sent by. */
+    protected void opened(UdpChannel channel) {
         // the system finds the route of each datagram
     }
 
     /** A channel that was {@link #opened} has been closed. */
-    void closed(UdpChannel channel) {
+    protected void closed(UdpChannel channel) {
         // as above
     }
 
     /** Whether a task of this port runs on the resource thread, whose end needs a cycle. */
-    boolean isBusy() {
+    protected boolean isBusy() {
         return false;
     }
 
     /** The vector for {@link #receive}: the link's, unless the port has places of its own. */
-    MessageVector incoming(MessageVector shared) {
+    protected MessageVector incoming(MessageVector shared) {
         return shared;
     }
 
     /** The datagrams of the last {@link #receive} are not needed any more. */
-    void delivered() {
+    protected void delivered() {
         // they were copied
     }
 
     /** Whether {@link #receive} makes no system call, so that a quiet port may be polled in every cycle. */
-    boolean isMapped() {
+    protected boolean isMapped() {
         return false;
     }
 
     /** Joins a group; 0 or a negative errno. */
-    abstract int joinGroup(SocketName group);
+    protected abstract int joinGroup(SocketName group);
 }

@@ -99,12 +99,12 @@ final class SimulatedDatagramPort extends UdpPort {
     }
 
     @Override
-    int[] descriptors() {
+    protected int[] descriptors() {
         return new int[0];
     }
 
     @Override
-    int receive(MessageVector vector, int count) {
+    protected int receive(MessageVector vector, int count) {
         update(network.nowNs());
         int received = 0;
         while (received < count && !arrived.isEmpty()) {
@@ -122,7 +122,7 @@ final class SimulatedDatagramPort extends UdpPort {
     }
 
     @Override
-    int send(MessageVector vector, int count) {
+    protected int send(MessageVector vector, int count) {
         for (int i = 0; i < count; i++) {
             wasRefused = network.isBusy();
             if (wasRefused) {
@@ -136,12 +136,12 @@ final class SimulatedDatagramPort extends UdpPort {
 
     /** Datagrams are not joined. */
     @Override
-    boolean join() {
+    protected boolean join() {
         return false;
     }
 
     @Override
-    int receive(DatagramRun run, long address, int length) {
+    protected int receive(DatagramRun run, long address, int length) {
         return -FabricErrno.EOPNOTSUPP;
     }
 
@@ -167,12 +167,12 @@ final class SimulatedDatagramPort extends UdpPort {
     }
 
     @Override
-    void mark(SocketClass marks) {
+    protected void mark(SocketClass marks) {
         // packets are not marked
     }
 
     @Override
-    int joinGroup(SocketName group) {
+    protected int joinGroup(SocketName group) {
         return 0;
     }
 

@@ -23,7 +23,7 @@ import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
 import org.jfabric.driver.link.rxm.RxmLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
-import org.jfabric.driver.link.udp.PacketLinkProvider;
+import org.jfabric.driver.link.udp.packet.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;

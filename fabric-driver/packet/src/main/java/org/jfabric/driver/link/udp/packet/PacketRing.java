@@ -1,8 +1,8 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
-import static org.jfabric.driver.link.udp.PacketCounters.Kind.CHECKSUM;
-import static org.jfabric.driver.link.udp.PacketCounters.Kind.MALFORMED;
-import static org.jfabric.driver.link.udp.PacketCounters.Kind.RING_FULL;
+import static org.jfabric.driver.link.udp.packet.PacketCounters.Kind.CHECKSUM;
+import static org.jfabric.driver.link.udp.packet.PacketCounters.Kind.MALFORMED;
+import static org.jfabric.driver.link.udp.packet.PacketCounters.Kind.RING_FULL;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

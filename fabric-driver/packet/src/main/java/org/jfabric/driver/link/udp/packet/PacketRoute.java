@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

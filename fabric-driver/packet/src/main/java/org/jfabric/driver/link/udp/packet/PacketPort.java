@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -10,10 +10,11 @@ import java.util.Map;
 import java.util.Set;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.udp.UdpChannel;
+import org.jfabric.driver.link.udp.UdpPort;
 import org.jfabric.ffi.DatagramRun;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
@@ -78,7 +79,7 @@ final class PacketPort extends UdpPort {
     private PacketPort(
         SocketName name, InetAddress local, DriverConfig config, int kernelFd, int signFd, PacketRing loopback,
         PacketRing network) {
-        super(UdpNetwork.of(Sockets.NATIVE), name, local, config);
+        super(name, local, config);
         this.kernelFd = kernelFd;
         this.signFd = signFd;
         this.loopback = loopback;
@@ -150,7 +151,7 @@ final class PacketPort extends UdpPort {
         }
     }
 
-    @Override
+    /** The link has taken over the port, before any other call. */
     void attach(LinkServices linkServices, PacketCounters linkCounters) {
         services = linkServices;
         counters = linkCounters;
@@ -161,17 +162,17 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    boolean isMapped() {
+    protected boolean isMapped() {
         return true;
     }
 
     @Override
-    int[] descriptors() {
+    protected int[] descriptors() {
         return network == null ? new int[] {loopback.fd()} : new int[] {loopback.fd(), network.fd()};
     }
 
     @Override
-    void arrived(int fd) {
+    protected void arrived(int fd) {
         // else a descriptor whose interface was shut down wakes the driver for ever
         PacketSocket.clearError(fd);
     }
@@ -179,7 +180,7 @@ final class PacketPort extends UdpPort {
     // ---- receiving ----
 
     @Override
-    MessageVector incoming(MessageVector shared) {
+    protected MessageVector incoming(MessageVector shared) {
         PacketRing other = ring == loopback ? network : loopback;
         // neither keeps the other one waiting
         if (other != null && other.hasWaiting()) {
@@ -190,35 +191,35 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    int receive(MessageVector vector, int count) {
+    protected int receive(MessageVector vector, int count) {
         return ring.receive(count);
     }
 
     @Override
-    boolean join() {
+    protected boolean join() {
         // the ring has what senders of this host have joined
         return false;
     }
 
     @Override
-    int receive(DatagramRun run, long address, int length) {
+    protected int receive(DatagramRun run, long address, int length) {
         return -FabricErrno.EAGAIN;
     }
 
     @Override
-    void delivered() {
+    protected void delivered() {
         ring.release();
     }
 
     // ---- routes ----
 
     @Override
-    boolean isBusy() {
+    protected boolean isBusy() {
         return isRefreshing;
     }
 
     @Override
-    void opened(UdpChannel channel) {
+    protected void opened(UdpChannel channel) {
         if (!channel.isGroup()) {
             routes.put(channel.nameAddress(), new PacketRoute(SocketName.parse(channel.address())));
             refreshedNs = services.nowNs() - REFRESH_NS;
@@ -227,7 +228,7 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    void closed(UdpChannel channel) {
+    protected void closed(UdpChannel channel) {
         routes.remove(channel.nameAddress());
     }
 
@@ -295,7 +296,7 @@ final class PacketPort extends UdpPort {
     // ---- sending ----
 
     @Override
-    int send(MessageVector vector, int count) {
+    protected int send(MessageVector vector, int count) {
         long nowNs = services.nowNs();
         if (nowNs - refreshedNs >= REFRESH_NS) {
             refresh(nowNs);
@@ -368,19 +369,19 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
-    void mark(SocketClass socketClass) {
+    protected void mark(SocketClass socketClass) {
         marks = socketClass;
         marks.apply(kernelFd, name().isIn6());
         senders.values().forEach(fd -> marks.apply(fd, false));
     }
 
     @Override
-    int joinGroup(SocketName group) {
+    protected int joinGroup(SocketName group) {
         throw new FabricException(FabricErrno.EOPNOTSUPP, "a ring for the group " + group);
     }
 
     @Override
-    void release(LinkServices linkServices) {
+    protected void release(LinkServices linkServices) {
         if (closeAddress()) {
             PacketClosing.submit(this::closePacketSockets, linkServices);
         }

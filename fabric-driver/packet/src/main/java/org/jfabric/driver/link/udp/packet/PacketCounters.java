@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
 import java.io.IOException;
 import java.net.NetworkInterface;
@@ -13,6 +13,8 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.udp.UdpLink;
+import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.PacketSocket;
 import org.jfabric.info.AddressFormat;
@@ -88,7 +90,12 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        return new UdpLink(NAME, services, config, limits(config.get(UdpConfig.MAX_MESSAGE_BYTES)), null);
+        PacketCounters counters = new PacketCounters(services);
+        return new UdpLink(NAME, services, config, limits(config.get(UdpConfig.MAX_MESSAGE_BYTES)), port -> {
+            if (port instanceof PacketPort own) {
+                own.attach(services, counters);
+            }
+        });
     }
 
     @Override

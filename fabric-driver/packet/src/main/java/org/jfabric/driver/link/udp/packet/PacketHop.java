@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.packet;
 
 /**
  * Where frames to a destination go.
