@@ -14,7 +14,8 @@ module org.jfabric {
 
     // these are compiled after the client, so the compiler cannot find them yet
     exports org.jfabric.client to org.jfabric.driver, org.jfabric.rdma, org.jfabric.tools;
-    exports org.jfabric.ffi to org.jfabric.driver, org.jfabric.packet, org.jfabric.rdma, org.jfabric.tools;
+    exports org.jfabric.ffi to
+        org.jfabric.driver, org.jfabric.packet, org.jfabric.rdma, org.jfabric.secure, org.jfabric.tools;
     exports org.jfabric.layout to
         org.jfabric.driver, org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma, org.jfabric.tools;
 }

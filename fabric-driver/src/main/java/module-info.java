@@ -20,13 +20,16 @@ module org.jfabric.driver {
     exports org.jfabric.driver.config;
 
     // what is joined to the driver is compiled after it, so the compiler cannot find it yet
-    exports org.jfabric.driver.link to org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma;
-    exports org.jfabric.driver.link.support to org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma;
-    exports org.jfabric.driver.link.udp to org.jfabric.packet;
+    exports org.jfabric.driver.link to
+        org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma, org.jfabric.secure;
+    exports org.jfabric.driver.link.support to
+        org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma, org.jfabric.secure;
+    exports org.jfabric.driver.link.tcp to org.jfabric.secure;
+    exports org.jfabric.driver.link.udp to org.jfabric.packet, org.jfabric.secure;
     exports org.jfabric.driver.log to org.jfabric.tools;
     exports org.jfabric.driver.metrics to org.jfabric.tools;
     exports org.jfabric.driver.resource to
-        org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma, org.jfabric.tools;
+        org.jfabric.libfabric.wires, org.jfabric.packet, org.jfabric.rdma, org.jfabric.secure, org.jfabric.tools;
 
     uses org.jfabric.driver.link.LinkSource;
 }

@@ -23,11 +23,11 @@ import org.jfabric.info.FabricException;
 /** The links that this driver has: its own, and those of the artifacts beside it. This is where they are chosen. */
 final class LinkProviders {
     private static final List<LinkProvider> OWN = List.of(
-        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), TcpLinkProvider.ofTls(),
-        new UdpLinkProvider(), UdpLinkProvider.ofDtls());
+        new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(), new UdpLinkProvider());
     private static final List<LinkProvider> ALL = all();
     private static final String PACKET = "org.jfabric:jfabric-packet";
     private static final String RDMA = "org.jfabric:jfabric-rdma";
+    private static final String SECURE = "org.jfabric:jfabric-secure";
     private static final String WIRES = "org.jfabric:jfabric-libfabric-wires";
 
     private LinkProviders() {
@@ -48,6 +48,8 @@ final class LinkProviders {
         return switch (link) {
             case "packet" -> Set.of(PACKET);
             case "rxm" -> Set.of(WIRES);
+            case "tls", "dtls" -> Set.of(SECURE);
+            case "tlsrxm" -> Set.of(SECURE, WIRES);
             case "verbs", "verbsud" -> Set.of(RDMA);
             case "verbsrxm" -> Set.of(RDMA, WIRES);
             default -> Set.of();

@@ -48,6 +48,9 @@ class LinkProvidersTest {
     @CsvSource({
         "packet, org.jfabric:jfabric-packet",
         "rxm, org.jfabric:jfabric-libfabric-wires",
+        "tls, org.jfabric:jfabric-secure",
+        "dtls, org.jfabric:jfabric-secure",
+        "tlsrxm, org.jfabric:jfabric-libfabric-wires and org.jfabric:jfabric-secure",
         "verbs, org.jfabric:jfabric-rdma",
         "verbsud, org.jfabric:jfabric-rdma",
         "verbsrxm, org.jfabric:jfabric-libfabric-wires and org.jfabric:jfabric-rdma"

@@ -48,7 +48,7 @@ final class TcpConnection extends Watched {
     private final TcpWriter writer;
     private final TcpPort port;
     /** The same port if it is encrypted, or null. */
-    private final TlsPort tls;
+    private final SecurePort tls;
     /** What is taken of the peer's host; null without a limit. */
     private final PeerRate rate;
     private boolean isHandshakeBlocked;
@@ -91,7 +91,7 @@ final class TcpConnection extends Watched {
         this.peerName = peerName;
         this.port = port;
         this.rate = link.rates() == null ? null : link.rates().take(peerName.inetAddress(), link.nowNs());
-        this.tls = port instanceof TlsPort secured ? secured : null;
+        this.tls = port instanceof SecurePort secured ? secured : null;
         this.state = tls != null && state == GREETING ? SECURING : state;
         this.isIncoming = state != CONNECTING;
         this.deadlineNs = deadlineNs;
@@ -213,15 +213,15 @@ final class TcpConnection extends Watched {
             return;
         }
         int result = tls.secure();
-        isHandshakeBlocked = result == TlsPort.BLOCKED;
+        isHandshakeBlocked = result == SecurePort.BLOCKED;
         if (result > 0) {
             end(result);
             return;
         }
-        if (result == TlsPort.TASK) {
-            link.tls().tasks().submit(new TlsHandshakeTask(this, tls));
+        if (result == SecurePort.TASK) {
+            link.tls().tasks().submit(new SecuringTask(this, tls));
         }
-        if (result == TlsPort.SECURED) {
+        if (result == SecurePort.SECURED) {
             if (link.access() != null && !link.admits(peerName.inetAddress(), tls.peerKey())) {
                 end(FabricErrno.EACCES);
                 return;
@@ -229,10 +229,10 @@ final class TcpConnection extends Watched {
             state = GREETING;
         }
         updateInterest();
-        if (result == TlsPort.SECURED && isIncoming) {
+        if (result == SecurePort.SECURED && isIncoming) {
             // the request may have arrived together with the end of the handshake
             greet();
-        } else if (result == TlsPort.SECURED) {
+        } else if (result == SecurePort.SECURED) {
             owner.onConnected(this);
         }
     }

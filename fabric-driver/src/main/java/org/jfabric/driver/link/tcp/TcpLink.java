@@ -20,13 +20,13 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PieceList;
+import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.driver.link.support.PeerRates;
 import org.jfabric.driver.link.support.PollInterval;
 import org.jfabric.driver.link.support.StallWatch;
 import org.jfabric.driver.link.support.UnknownPeers;
-import org.jfabric.driver.tls.AccessList;
 import org.jfabric.ffi.Epoll;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.ZeroCopy;
@@ -65,7 +65,7 @@ final class TcpLink extends Link {
     /** The peers that are admitted, or null. */
     private final AccessList access;
     /** What encrypted connections share, or null. */
-    private final TlsResources tls;
+    private final StreamSecurity tls;
     private final LinkServices services;
     private final DriverConfig config;
     private final int copyLimitBytes;
@@ -111,7 +111,7 @@ final class TcpLink extends Link {
      * @param tls    what its encrypted connections share, owned by the link; null if they are plain.
      */
     TcpLink(String name, LinkServices services, DriverConfig config, TcpNetwork network, ChannelLimits limits,
-        AccessList access, TlsResources tls) {
+        AccessList access, StreamSecurity tls) {
         this.name = name;
         this.access = access;
         this.tls = tls;
@@ -349,7 +349,7 @@ final class TcpLink extends Link {
 
     /** The port of a connection over a socket: with TLS if the link is encrypted. */
     TcpPort secured(TcpPort socket, boolean isClient) {
-        return tls == null ? socket : new TlsPort(socket, tls, isClient);
+        return tls == null ? socket : tls.secured(socket, isClient);
     }
 
     /** Reports files that have changed and cannot be used. */
@@ -405,7 +405,7 @@ final class TcpLink extends Link {
     }
 
     /** What encrypted connections share, or null. */
-    TlsResources tls() {
+    StreamSecurity tls() {
         return tls;
     }
 

@@ -8,10 +8,9 @@ import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
-import org.jfabric.driver.tls.AccessList;
-import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -28,38 +27,35 @@ import org.jfabric.info.SocketName;
 public final class TcpLinkProvider extends SocketLinkProvider {
     public static final String NAME = "tcp";
 
-    public static final String TLS_NAME = "tls";
-
     /** Below the score of the links within one host, which are faster. */
     private static final int SCORE = 50;
-    /** Whoever does not ask for encryption does not pay for it. */
-    private static final int TLS_SCORE = 35;
     /** A message is injected into the socket's buffers; the peer acknowledges that it has received the message. */
     private static final long LEVELS = Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
 
-    private final boolean isEncrypted;
+    /** Null for the plain link. */
+    private final StreamSecurity.Maker security;
     /** Null for the sockets of the driver's options. */
     private final TcpNetwork network;
 
-    private TcpLinkProvider(String name, int score, boolean isEncrypted, TcpNetwork network) {
+    private TcpLinkProvider(String name, int score, StreamSecurity.Maker security, TcpNetwork network) {
         super(name, Protocol.XNET, score, LEVELS);
-        this.isEncrypted = isEncrypted;
+        this.security = security;
         this.network = network;
     }
 
     /** Makes a provider of the plain link; it has no state. */
     public TcpLinkProvider() {
-        this(NAME, SCORE, false, null);
+        this(NAME, SCORE, null, null);
     }
 
     /** Makes a provider of plain links whose sockets are those of a network. */
     TcpLinkProvider(TcpNetwork network) {
-        this(NAME, SCORE, false, network);
+        this(NAME, SCORE, null, network);
     }
 
-    /** Makes a provider of the encrypted link. Returns a provider without state. */
-    public static TcpLinkProvider ofTls() {
-        return new TcpLinkProvider(TLS_NAME, TLS_SCORE, true, null);
+    /** Makes a provider of an encrypted link; it has no state. */
+    public TcpLinkProvider(String name, int score, StreamSecurity.Maker security) {
+        this(name, score, security, null);
     }
 
     private TcpNetwork network(DriverConfig config) {
@@ -83,13 +79,13 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         Path accessFile = config.file(TcpConfig.ACCESS_FILE);
         AccessList access = accessFile == null ? null : new AccessList(accessFile);
         return new TcpLink(name(), services, config, network(config), limits(config), access,
-            isEncrypted ? new TlsResources(services, TlsIdentity.ofStreams(config), access) : null);
+            isEncrypted() ? security.make(services, config, access) : null);
     }
 
     @Override
     public List<Reason> bounds(DriverConfig config) {
         long fromBytes = config.get(TcpConfig.ZERO_COPY_BYTES);
-        return fromBytes == 0 || isEncrypted ? List.of() : List.of(new Reason("zero copy",
+        return fromBytes == 0 || isEncrypted() ? List.of() : List.of(new Reason("zero copy",
             "payloads from " + fromBytes + " bytes on; stopped by connections whose bytes the system copies",
             "peers on other hosts", "The counter \"" + TcpCounters.ZERO_COPY_OFF + "\" of ./fabric stat counts "
                 + "connections that have stopped it; if all do, set " + TcpConfig.ZERO_COPY_BYTES.name() + " to 0"));
@@ -102,7 +98,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
 
     @Override
     public boolean isEncrypted() {
-        return isEncrypted;
+        return security != null;
     }
 
     /** The wire has no atomic operations. */
@@ -114,7 +110,7 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        if (hints.epAttr().type() == EndpointType.SOCK_STREAM && !isEncrypted) {
+        if (hints.epAttr().type() == EndpointType.SOCK_STREAM && !isEncrypted()) {
             // a plain socket of the client: no message of the wire, no completion
             long caps = Flags.MSG | Flags.SEND | Flags.RECV | Flags.LOCAL_COMM | Flags.REMOTE_COMM;
             offer.caps(caps).epAttr().type(EndpointType.SOCK_STREAM).memTagFormat(0);

@@ -30,74 +30,74 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     @Override
-    SelectableChannel channel() {
+    public SelectableChannel channel() {
         return null;
     }
 
     @Override
-    int connectError() {
+    public int connectError() {
         return TcpSocket.connectError(fd);
     }
 
     @Override
-    boolean isReset() {
+    public boolean isReset() {
         // a connection that was closed in order still has a peer name
         return TcpSocket.peerName(fd) == null;
     }
 
     @Override
-    SocketName localName() {
+    public SocketName localName() {
         byte[] image = TcpSocket.localName(fd);
         return image == null ? null : SocketName.ofBytes(image);
     }
 
     @Override
-    long send(long address, long length) {
+    public long send(long address, long length) {
         return TcpSocket.send(fd, address, length);
     }
 
     @Override
-    long receive(long address, long length) {
+    public long receive(long address, long length) {
         return TcpSocket.receive(fd, address, length);
     }
 
     @Override
-    long sendVector(IoVector vector) {
+    public long sendVector(IoVector vector) {
         return TcpSocket.sendVector(fd, vector);
     }
 
     @Override
-    long receiveVector(IoVector vector) {
+    public long receiveVector(IoVector vector) {
         return TcpSocket.receiveVector(fd, vector);
     }
 
     @Override
-    long receiveError(IoVector vector) {
+    public long receiveError(IoVector vector) {
         return TcpSocket.receiveError(fd, vector);
     }
 
     @Override
-    TcpSocket.Health health() {
+    public TcpSocket.Health health() {
         return TcpSocket.health(fd);
     }
 
     @Override
-    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+    public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         TcpSocket.keepAlive(fd, idleSeconds, intervalSeconds, probes);
     }
 
     @Override
-    void userTimeout(int milliseconds) {
+    public void userTimeout(int milliseconds) {
         TcpSocket.userTimeout(fd, milliseconds);
     }
 
     @Override
-    void mark(SocketClass marks) {
+    public void mark(SocketClass marks) {
         SocketName local = marks.equals(SocketClass.NONE) ? null : localName();
         if (local != null) {
             marks.apply(fd, local.isIn6());
@@ -138,7 +138,7 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
-    void close() {
+    public void close() {
         int open = fd;
         fd = -1;
         if (open >= 0) {

@@ -91,17 +91,17 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    int fd() {
+    public int fd() {
         return -1;
     }
 
     @Override
-    SelectableChannel channel() {
+    public SelectableChannel channel() {
         return channel;
     }
 
     @Override
-    int connectError() {
+    public int connectError() {
         try {
             return channel.finishConnect() ? 0 : FabricErrno.EINPROGRESS;
         } catch (IOException ex) {
@@ -110,12 +110,12 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    boolean isReset() {
+    public boolean isReset() {
         return isReset;
     }
 
     @Override
-    SocketName localName() {
+    public SocketName localName() {
         try {
             return SocketName.of((InetSocketAddress) channel.getLocalAddress());
         } catch (IOException ex) {
@@ -124,7 +124,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    long send(long address, long length) {
+    public long send(long address, long length) {
         try {
             return channel.write(IoVector.buffer(address, length));
         } catch (IOException ex) {
@@ -133,7 +133,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    long receive(long address, long length) {
+    public long receive(long address, long length) {
         try {
             return received(channel.read(IoVector.buffer(address, length)));
         } catch (IOException ex) {
@@ -142,7 +142,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    long sendVector(IoVector vector) {
+    public long sendVector(IoVector vector) {
         try {
             return channel.write(vector.buffers());
         } catch (IOException ex) {
@@ -151,7 +151,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    long receiveVector(IoVector vector) {
+    public long receiveVector(IoVector vector) {
         try {
             return received(channel.read(vector.buffers()));
         } catch (IOException ex) {
@@ -160,7 +160,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    long receiveError(IoVector vector) {
+    public long receiveError(IoVector vector) {
         long got = receiveVector(vector);
         return got == FAILED ? -FabricErrno.EAGAIN : got;
     }
@@ -176,12 +176,12 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    TcpSocket.Health health() {
+    public TcpSocket.Health health() {
         return null;
     }
 
     @Override
-    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+    public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         try {
             if (idleSeconds == 0) {
                 channel.setOption(StandardSocketOptions.SO_KEEPALIVE, false);
@@ -197,13 +197,13 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    void userTimeout(int milliseconds) {
+    public void userTimeout(int milliseconds) {
         throw new IllegalStateException("the link is not opened with this option over the sockets of the JDK");
     }
 
     /** The code point alone: the JDK has no option for the queue of the interface. */
     @Override
-    void mark(SocketClass marks) {
+    public void mark(SocketClass marks) {
         try {
             if (!marks.equals(SocketClass.NONE)) {
                 channel.setOption(StandardSocketOptions.IP_TOS, marks.tos());
@@ -214,7 +214,7 @@ final class TcpNioPort extends TcpPort {
     }
 
     @Override
-    void close() {
+    public void close() {
         closeQuietly(channel);
     }
 }

@@ -13,60 +13,60 @@ import org.jfabric.info.SocketName;
  *
  * <p>Owner: progress agent.
  */
-abstract class TcpPort {
+public abstract class TcpPort {
     /** Result of calls that give no reason: no data, no room, or an error. */
-    static final int FAILED = TcpSocket.FAILED;
+    protected static final int FAILED = TcpSocket.FAILED;
 
     /** The descriptor, -1 if the socket is closed or its descriptor is not accessible. */
-    abstract int fd();
+    public abstract int fd();
 
     /** The socket's channel, or null if it has none. */
-    abstract SelectableChannel channel();
+    public abstract SelectableChannel channel();
 
     /**
      * Result of the connect, once the socket is reported as writable: 0, or a positive errno. Later: the socket's
      * error.
      */
-    abstract int connectError();
+    public abstract int connectError();
 
     /** Whether a stream that has ended was reset instead of closed by the peer. */
-    abstract boolean isReset();
+    public abstract boolean isReset();
 
     /** Address of the local end, or null if it has none. */
-    abstract SocketName localName();
+    public abstract SocketName localName();
 
     /** Sends bytes; returns how many were accepted, or {@link #FAILED}. */
-    abstract long send(long address, long length);
+    public abstract long send(long address, long length);
 
     /** Receives bytes; returns how many, 0 at the end of the stream, or {@link #FAILED}. */
-    abstract long receive(long address, long length);
+    public abstract long receive(long address, long length);
 
     /** Sends the bytes of a vector; returns how many were accepted, or a negative errno. */
-    abstract long sendVector(IoVector vector);
+    public abstract long sendVector(IoVector vector);
 
     /** Receives into a vector; returns how many bytes, 0 at the end of the stream, or {@link #FAILED}. */
-    abstract long receiveVector(IoVector vector);
+    public abstract long receiveVector(IoVector vector);
 
     /** As {@link #receiveVector}, but returns a negative errno; may allocate. */
-    abstract long receiveError(IoVector vector);
+    public abstract long receiveError(IoVector vector);
 
     /** The system's state of the connection; null if it is not accessible, as with the JDK's sockets. */
-    abstract TcpSocket.Health health();
+    public abstract TcpSocket.Health health();
 
     /**
      * Sets or ends keepalive, by which the system detects the loss of the peer's host; see {@link TcpSocket#keepAlive}.
      * If the system refuses it, the connection has no keepalive.
      */
-    abstract void keepAlive(int idleSeconds, int intervalSeconds, int probes);
+    public abstract void keepAlive(int idleSeconds, int intervalSeconds, int probes);
 
     /**
      * Limits the time that sent bytes may stay unacknowledged; see {@link TcpSocket#userTimeout}. The JDK's sockets
      * lack it.
      */
-    abstract void userTimeout(int milliseconds);
+    public abstract void userTimeout(int milliseconds);
 
     /** Marks the packets of a connection that was accepted; what the system refuses leaves them as they were. */
-    abstract void mark(SocketClass marks);
+    public abstract void mark(SocketClass marks);
 
     /** Allows {@link #sendPinned}; 0, or a negative errno if this kind of socket has no such sends. */
     int allowPinned() {
@@ -94,5 +94,5 @@ abstract class TcpPort {
     }
 
     /** Closes both directions and the socket. A second call does nothing. */
-    abstract void close();
+    public abstract void close();
 }

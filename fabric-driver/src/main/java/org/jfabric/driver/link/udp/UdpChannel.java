@@ -60,22 +60,22 @@ public final class UdpChannel extends DatagramChannel {
     }
 
     /** Whether a socket address in memory is an IPv6 address. */
-    static boolean isIn6(long nameAddress) {
+    public static boolean isIn6(long nameAddress) {
         return UnsafeApi.getShort(nameAddress) == 10;
     }
 
     /** First half of an IPv6 address; 0 for IPv4. */
-    static long keyHigh(long nameAddress) {
+    public static long keyHigh(long nameAddress) {
         return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 8) : 0;
     }
 
     /** Second half of an IPv6 address; a whole IPv4 address. */
-    static long keyLow(long nameAddress) {
+    public static long keyLow(long nameAddress) {
         return isIn6(nameAddress) ? UnsafeApi.getLong(nameAddress + 16) : UnsafeApi.getInt(nameAddress + 4);
     }
 
     /** Port and scope, in the byte order of the memory. */
-    static long keyRest(long nameAddress) {
+    public static long keyRest(long nameAddress) {
         long port = UnsafeApi.getShort(nameAddress + 2) & 0xffffL;
         return isIn6(nameAddress) ? port | (long) UnsafeApi.getInt(nameAddress + 24) << 16 : port;
     }

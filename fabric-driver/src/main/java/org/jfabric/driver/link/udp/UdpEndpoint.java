@@ -37,7 +37,7 @@ import org.jfabric.info.SocketName;
  *
  * <p>Owner: progress agent.
  */
-final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
+public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /** Polls without a datagram after which a socket is quiet. */
     private static final int QUIET_POLLS = 2048;
     /** A quiet socket is read once in this number of polls; a power of two. */
@@ -53,9 +53,9 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private final UdpReader reader;
     private final UdpChannel unknownSenders;
     /** The sessions with its peers; null if datagrams are plain. */
-    private final DtlsPeers dtls;
+    private final DatagramSessions dtls;
     /** Records that have arrived while no receive was posted; null if datagrams are plain. */
-    private final DtlsBacklog backlog;
+    private final UdpBacklog backlog;
     /** Kept in a field, so that arming allocates nothing. */
     private final Runnable onArrival = () -> emptyPolls = 0;
 
@@ -80,7 +80,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
      */
     UdpEndpoint(
         LocalEndpoint local, UdpPort port, LinkServices services, ChannelLimits limits, UdpReader reader,
-        DriverConfig config, DtlsResources resources) {
+        DriverConfig config, DatagramSecurity resources) {
         super(local);
         this.port = port;
         this.isMapped = port.isMapped();
@@ -93,8 +93,8 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             config.get(UdpConfig.PEER_RATE_BYTES), config.get(UdpConfig.PEER_RATE_MESSAGES));
         this.unknownSenders = UdpChannel.ofUnknownSenders(limits, local.handlerFor(UNKNOWN_SENDERS), this);
         unknownSenders.up();
-        this.dtls = resources == null ? null : new DtlsPeers(this, port, resources);
-        this.backlog = resources == null ? null : new DtlsBacklog(port.bufferBytes(), resources.counters());
+        this.dtls = resources == null ? null : resources.open(this, port);
+        this.backlog = dtls == null ? null : new UdpBacklog(port.bufferBytes(), dtls::onDropped);
     }
 
     /** The rate of a new channel's peer; null without a limit. */
@@ -117,7 +117,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     /** The sessions with its peers; null if datagrams are plain. */
-    DtlsPeers dtls() {
+    DatagramSessions dtls() {
         return dtls;
     }
 
@@ -135,9 +135,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     /** A peer has proved itself: its messages are those of the address vector's entry, if there is one. */
-    void recognise(DtlsPeer peer) {
-        long name = peer.nameAddress();
-        String address = peer.toString();
+    public void recognise(long name, String address) {
         if (sources().find(UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name)) == null
             && local().knows(address)) {
             introduce(address);
@@ -222,7 +220,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private int receiveRecords(int limit, int posted) {
         int work = 0;
         while (!backlog.isEmpty() && local().postedReceives() > 0) {
-            long scratch = dtls.resources().scratch();
+            long scratch = dtls.scratch();
             int length = backlog.take(scratch);
             open(backlog.nameAddress(), scratch, length, true);
             work++;
@@ -244,7 +242,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
 
     /** A datagram has arrived at an encrypted endpoint. */
     void onDatagram(long name, long address, int length) {
-        boolean isData = DtlsRecord.isRecord(address, length) && DtlsRecord.type(address) == DtlsRecord.DATA;
+        boolean isData = dtls.isData(address, length);
         if (isData && (!backlog.isEmpty() || local().postedReceives() == 0)) {
             backlog.add(name, address, length);
         } else {
@@ -261,7 +259,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             return;
         }
         int message = dtls.onDatagram(name, address, length);
-        if (message != DtlsPeers.NO_MESSAGE) {
+        if (message != DatagramSessions.NO_MESSAGE) {
             sender.handler().onMessage(Flags.MSG, 0, 0, address, message);
         }
     }
@@ -380,7 +378,7 @@ final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private int describe(int index, UdpChannel channel, TransmitOperation operation) {
         outgoing.name(index, channel.nameAddress(), channel.nameLength());
         if (dtls != null) {
-            long slot = dtls.resources().slot(index);
+            long slot = dtls.slot(index);
             int length = dtls.seal(channel, operation, slot);
             outgoing.piece(index, 0, slot, Math.max(0, length));
             outgoing.pieceCount(index, 1);

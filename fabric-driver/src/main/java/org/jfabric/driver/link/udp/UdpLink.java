@@ -23,7 +23,7 @@ public final class UdpLink extends DatagramLink<UdpEndpoint> {
     private final DriverConfig config;
     private final ChannelLimits limits;
     /** What encrypted endpoints share, or null. */
-    private final DtlsResources dtls;
+    private final DatagramSecurity dtls;
     /** Made with the first endpoint, so that drivers without UDP endpoints do not allocate its memory. */
     private UdpReader reader;
     /** Told of each port before any other call. */
@@ -45,7 +45,7 @@ public final class UdpLink extends DatagramLink<UdpEndpoint> {
      * @param dtls what its encrypted endpoints share, owned by the link; null if they are plain.
      */
     UdpLink(
-        String name, LinkServices services, DriverConfig config, ChannelLimits limits, DtlsResources dtls,
+        String name, LinkServices services, DriverConfig config, ChannelLimits limits, DatagramSecurity dtls,
         Consumer<UdpPort> onAttach) {
         this.name = name;
         this.dtls = dtls;
@@ -56,7 +56,7 @@ public final class UdpLink extends DatagramLink<UdpEndpoint> {
     }
 
     /** What encrypted endpoints share, or null. */
-    DtlsResources dtls() {
+    DatagramSecurity dtls() {
         return dtls;
     }
 

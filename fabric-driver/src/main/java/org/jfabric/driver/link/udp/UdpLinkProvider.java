@@ -1,9 +1,7 @@
 package org.jfabric.driver.link.udp;
 
-import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.config.Sockets;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
@@ -12,8 +10,6 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.driver.link.support.LocalAddresses;
-import org.jfabric.driver.tls.AccessList;
-import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -22,41 +18,38 @@ import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
 
 /**
- * Makes the udp link. It offers the same as libfabric's udp provider: untagged messages of one datagram. Makes the dtls
- * link, too, whose datagrams are records of DTLS 1.2.
+ * Makes the udp link. It offers the same as libfabric's udp provider: untagged messages of one datagram. Makes
+ * encrypted links, too.
  */
 public final class UdpLinkProvider extends DatagramLinkProvider {
     public static final String NAME = "udp";
 
-    public static final String DTLS_NAME = "dtls";
-
     private static final int SCORE = 10;
-    /** Whoever does not ask for encryption does not pay for it. */
-    private static final int DTLS_SCORE = 7;
 
-    private final boolean isEncrypted;
+    /** Null for the plain link. */
+    private final DatagramSecurity.Maker security;
     /** Null for the sockets of the driver's options. */
     private final UdpNetwork network;
 
-    private UdpLinkProvider(String name, int score, boolean isEncrypted, UdpNetwork network) {
+    private UdpLinkProvider(String name, int score, DatagramSecurity.Maker security, UdpNetwork network) {
         super(name, Protocol.UDP, 0, score, 0);
-        this.isEncrypted = isEncrypted;
+        this.security = security;
         this.network = network;
     }
 
     /** Makes a provider of plain links whose sockets are those of a network. */
     UdpLinkProvider(UdpNetwork network) {
-        this(NAME, SCORE, false, network);
+        this(NAME, SCORE, null, network);
     }
 
     /** Makes a provider of the plain link; it has no state. */
     public UdpLinkProvider() {
-        this(NAME, SCORE, false, null);
+        this(NAME, SCORE, null, null);
     }
 
-    /** Makes a provider of the encrypted link. Returns a provider without state. */
-    public static UdpLinkProvider ofDtls() {
-        return new UdpLinkProvider(DTLS_NAME, DTLS_SCORE, true, null);
+    /** Makes a provider of an encrypted link; it has no state. */
+    public UdpLinkProvider(String name, int score, DatagramSecurity.Maker security) {
+        this(name, score, security, null);
     }
 
     @Override
@@ -66,18 +59,18 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     public boolean isEncrypted() {
-        return isEncrypted;
+        return security != null;
     }
 
     /** A message waits for the session with its receiver, and others do not wait for that. */
     @Override
     public boolean completesInOrder() {
-        return !isEncrypted;
+        return !isEncrypted();
     }
 
     @Override
     protected long caps() {
-        return isEncrypted ? super.caps() & ~Flags.MULTICAST : super.caps();
+        return isEncrypted() ? super.caps() & ~Flags.MULTICAST : super.caps();
     }
 
     @Override
@@ -88,23 +81,18 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
             : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name());
         UdpNetwork sockets = network != null ? network : UdpNetwork.of(config.get(UdpConfig.SOCKETS));
         UdpPort port = sockets.open(name, name.inetAddress(), false, config);
-        return isEncrypted ? port.withoutGroups() : port;
+        return isEncrypted() ? port.withoutGroups() : port;
     }
 
     @Override
     protected boolean hasSockets() {
-        return !isEncrypted;
+        return !isEncrypted();
     }
 
     @Override
     public Link open(LinkServices services, DriverConfig config) {
-        DtlsResources resources = null;
-        if (isEncrypted) {
-            Path access = config.file(DtlsConfig.ACCESS_FILE);
-            resources = new DtlsResources(services, TlsIdentity.ofDatagrams(config),
-                access == null ? null : new AccessList(access), config);
-        }
-        return new UdpLink(name(), services, config, limits(longestBytes(config)), resources, port -> { });
+        DatagramSecurity shared = isEncrypted() ? security.make(services, config) : null;
+        return new UdpLink(name(), services, config, limits(longestBytes(config)), shared, port -> { });
     }
 
     @Override
@@ -115,7 +103,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
     /** Over dtls the record has to fit into the same datagram. */
     private int longestBytes(DriverConfig config) {
         int datagram = config.get(UdpConfig.MAX_MESSAGE_BYTES);
-        return isEncrypted ? Math.min(datagram - DtlsSession.OVERHEAD_BYTES, DtlsSession.MAX_MESSAGE_BYTES) : datagram;
+        return isEncrypted() ? security.longestBytes(datagram) : datagram;
     }
 
     @Override

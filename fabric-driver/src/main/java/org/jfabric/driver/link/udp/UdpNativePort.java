@@ -63,7 +63,7 @@ final class UdpNativePort extends UdpPort {
     }
 
     @Override
-    protected int send(MessageVector vector, int count) {
+    public int send(MessageVector vector, int count) {
         if (count >= UdpRuns.SHORTEST) {
             runs = runs == null ? new UdpRuns() : runs;
             int sent = runs.send(fd, vector, count);

@@ -91,7 +91,7 @@ final class UdpNioPort extends UdpPort {
     }
 
     @Override
-    protected int send(MessageVector vector, int count) {
+    public int send(MessageVector vector, int count) {
         for (int i = 0; i < count; i++) {
             int result = sendOne(vector, i);
             if (result != 0) {

@@ -157,7 +157,7 @@ public abstract class UdpPort extends BoundAddress {
     protected abstract int receive(MessageVector vector, int count);
 
     /** Sends datagrams; the number that was taken, or a negative errno for the first. */
-    protected abstract int send(MessageVector vector, int count);
+    public abstract int send(MessageVector vector, int count);
 
     /** Has the system join the datagrams that arrive, if it can; they are then read as runs only. */
     protected boolean join() {

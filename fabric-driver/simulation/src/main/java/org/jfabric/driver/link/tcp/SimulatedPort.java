@@ -159,17 +159,17 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    int fd() {
+    public int fd() {
         return closed ? -1 : fd;
     }
 
     @Override
-    SelectableChannel channel() {
+    public SelectableChannel channel() {
         return null;
     }
 
     @Override
-    int connectError() {
+    public int connectError() {
         if (isConnecting) {
             if (answerNs > network.nowNs()) {
                 return FabricErrno.EINPROGRESS;
@@ -183,12 +183,12 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    boolean isReset() {
+    public boolean isReset() {
         return isOver;
     }
 
     @Override
-    SocketName localName() {
+    public SocketName localName() {
         return closed ? null : local;
     }
 
@@ -197,7 +197,7 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    long send(long address, long length) {
+    public long send(long address, long length) {
         long sent = sendRange(address, length);
         return sent < 0 ? FAILED : sent;
     }
@@ -233,7 +233,7 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    long receive(long address, long length) {
+    public long receive(long address, long length) {
         long received = receiveRange(address, length);
         return received < 0 ? FAILED : received;
     }
@@ -261,7 +261,7 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    long sendVector(IoVector vector) {
+    public long sendVector(IoVector vector) {
         long sent = 0;
         for (int i = 0; i < vector.count(); i++) {
             long length = vector.lengthBytes(i);
@@ -278,13 +278,13 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    long receiveVector(IoVector vector) {
+    public long receiveVector(IoVector vector) {
         long received = receiveError(vector);
         return received < 0 ? FAILED : received;
     }
 
     @Override
-    long receiveError(IoVector vector) {
+    public long receiveError(IoVector vector) {
         long received = 0;
         for (int i = 0; i < vector.count(); i++) {
             long length = vector.lengthBytes(i);
@@ -304,7 +304,7 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    TcpSocket.Health health() {
+    public TcpSocket.Health health() {
         long nowNs = network.nowNs();
         update(nowNs);
         if (closed) {
@@ -322,24 +322,24 @@ final class SimulatedPort extends TcpPort {
     }
 
     @Override
-    void keepAlive(int newIdleSeconds, int newIntervalSeconds, int newProbes) {
+    public void keepAlive(int newIdleSeconds, int newIntervalSeconds, int newProbes) {
         idleSeconds = newIdleSeconds;
         intervalSeconds = newIntervalSeconds;
         probes = newProbes;
     }
 
     @Override
-    void userTimeout(int milliseconds) {
+    public void userTimeout(int milliseconds) {
         userTimeoutNs = milliseconds * NS_PER_MS;
     }
 
     @Override
-    void mark(SocketClass marks) {
+    public void mark(SocketClass marks) {
         // packets are not marked
     }
 
     @Override
-    void close() {
+    public void close() {
         if (closed) {
             return;
         }

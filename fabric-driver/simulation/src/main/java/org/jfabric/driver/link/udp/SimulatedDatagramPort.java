@@ -122,7 +122,7 @@ final class SimulatedDatagramPort extends UdpPort {
     }
 
     @Override
-    protected int send(MessageVector vector, int count) {
+    public int send(MessageVector vector, int count) {
         for (int i = 0; i < count; i++) {
             wasRefused = network.isBusy();
             if (wasRefused) {

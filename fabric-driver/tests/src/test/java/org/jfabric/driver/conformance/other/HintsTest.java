@@ -19,14 +19,16 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.link.LinkSource;
 import org.jfabric.driver.link.loopback.LoopbackLinkProvider;
-import org.jfabric.driver.link.rxm.RxmLinkProvider;
+import org.jfabric.driver.link.rxm.RxmLinks;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.tcp.tls.TlsLinks;
+import org.jfabric.driver.link.udp.dtls.DtlsLinks;
 import org.jfabric.driver.link.udp.packet.PacketLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
-import org.jfabric.driver.link.verbs.VerbsLinkProvider;
-import org.jfabric.driver.link.verbs.VerbsUdLinkProvider;
+import org.jfabric.driver.link.verbs.VerbsLinks;
 import org.jfabric.info.DomainAttr;
 import org.jfabric.info.EndpointAttr;
 import org.jfabric.info.EndpointType;
@@ -213,13 +215,13 @@ class HintsTest {
     }
 
     private static List<LinkProvider> providers() {
-        return List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
-            new RxmLinkProvider("rxm", new TcpLinkProvider(), true), new UdpLinkProvider(),
-            TcpLinkProvider.ofTls(), RxmLinkProvider.overTls(TcpLinkProvider.ofTls()), UdpLinkProvider.ofDtls(),
-            new PacketLinkProvider(),
-            VerbsLinkProvider.ofMessages(),
-            new RxmLinkProvider("verbsrxm", VerbsLinkProvider.ofMessages().ofPackets(), false),
-            new VerbsUdLinkProvider());
+        List<LinkProvider> plain = List.of(new LoopbackLinkProvider(), new ShmLinkProvider(), new TcpLinkProvider(),
+            new UdpLinkProvider(), new PacketLinkProvider());
+        List<LinkProvider> all = new ArrayList<>(plain);
+        for (LinkSource source : List.of(new TlsLinks(), new DtlsLinks(), new VerbsLinks(), new RxmLinks())) {
+            all.addAll(source.links(List.copyOf(all)));
+        }
+        return all;
     }
 
     /** What the link offers to those who ask for nothing, whether its devices are here or not. */

@@ -9,77 +9,77 @@ import org.jfabric.info.SocketName;
 /** Takes one byte of each call, and has nothing else. */
 final class Accepting extends TcpPort {
     @Override
-    int fd() {
+    public int fd() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    SelectableChannel channel() {
+    public SelectableChannel channel() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    int connectError() {
+    public int connectError() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    boolean isReset() {
+    public boolean isReset() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    SocketName localName() {
+    public SocketName localName() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    long send(long address, long length) {
+    public long send(long address, long length) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    long receive(long address, long length) {
+    public long receive(long address, long length) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    long sendVector(IoVector vector) {
+    public long sendVector(IoVector vector) {
         return 1;
     }
 
     @Override
-    long receiveVector(IoVector vector) {
+    public long receiveVector(IoVector vector) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    long receiveError(IoVector vector) {
+    public long receiveError(IoVector vector) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    TcpSocket.Health health() {
+    public TcpSocket.Health health() {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+    public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    void userTimeout(int milliseconds) {
+    public void userTimeout(int milliseconds) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    void mark(SocketClass marks) {
+    public void mark(SocketClass marks) {
         throw new UnsupportedOperationException();
     }
 
     @Override
-    void close() {
+    public void close() {
         throw new UnsupportedOperationException();
     }
 }

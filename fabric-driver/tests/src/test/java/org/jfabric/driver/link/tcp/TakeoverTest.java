@@ -244,76 +244,76 @@ class TakeoverTest {
         private int[] keepAlive;
 
         @Override
-        TcpSocket.Health health() {
+        public TcpSocket.Health health() {
             return health;
         }
 
         @Override
-        void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+        public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
             keepAlive = new int[] {idleSeconds, intervalSeconds, probes};
         }
 
         @Override
-        void userTimeout(int milliseconds) {
+        public void userTimeout(int milliseconds) {
             throw notAsked();
         }
 
         @Override
-        int fd() {
+        public int fd() {
             throw notAsked();
         }
 
         @Override
-        SelectableChannel channel() {
+        public SelectableChannel channel() {
             throw notAsked();
         }
 
         @Override
-        int connectError() {
+        public int connectError() {
             throw notAsked();
         }
 
         @Override
-        boolean isReset() {
+        public boolean isReset() {
             throw notAsked();
         }
 
         @Override
-        SocketName localName() {
+        public SocketName localName() {
             throw notAsked();
         }
 
         @Override
-        long send(long address, long length) {
+        public long send(long address, long length) {
             throw notAsked();
         }
 
         @Override
-        long receive(long address, long length) {
+        public long receive(long address, long length) {
             throw notAsked();
         }
 
         @Override
-        long sendVector(IoVector vector) {
+        public long sendVector(IoVector vector) {
             throw notAsked();
         }
 
         @Override
-        long receiveVector(IoVector vector) {
+        public long receiveVector(IoVector vector) {
             throw notAsked();
         }
 
         @Override
-        long receiveError(IoVector vector) {
+        public long receiveError(IoVector vector) {
             throw notAsked();
         }
 
         @Override
-        void mark(SocketClass marks) {
+        public void mark(SocketClass marks) {
         }
 
         @Override
-        void close() {
+        public void close() {
             throw notAsked();
         }
 

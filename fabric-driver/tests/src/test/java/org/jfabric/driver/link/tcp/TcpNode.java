@@ -3,6 +3,7 @@ package org.jfabric.driver.link.tcp;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jfabric.driver.config.DriverConfig;
@@ -13,6 +14,7 @@ import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
+import org.jfabric.driver.link.tcp.tls.TlsLinks;
 import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
 
@@ -47,7 +49,7 @@ final class TcpNode extends SteppedServices implements AutoCloseable {
     static TcpNode tls(TestKeys.Folder keys, String... options) {
         String[] all = Arrays.copyOf(keys.options(), keys.options().length + options.length);
         System.arraycopy(options, 0, all, keys.options().length, options.length);
-        return new TcpNode(TcpLinkProvider.ofTls(), "127.0.0.1", all);
+        return new TcpNode((TcpLinkProvider) new TlsLinks().links(List.of()).getFirst(), "127.0.0.1", all);
     }
 
     TcpNode(TcpLinkProvider provider, String address, String... options) {

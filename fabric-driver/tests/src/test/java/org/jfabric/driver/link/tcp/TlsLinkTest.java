@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
 import org.jfabric.driver.kit.TestKeys;
+import org.jfabric.driver.link.tcp.tls.TlsResources;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -41,7 +42,7 @@ class TlsLinkTest {
         for (TcpNode node : nodes) {
             node.close();
             assertEquals(0, node.link.readPool().taken() + node.link.writePool().taken());
-            assertEquals(0, node.link.tls() == null ? 0 : node.link.tls().taken());
+            assertEquals(0, node.link.tls() instanceof TlsResources shared ? shared.taken() : 0);
         }
     }
 

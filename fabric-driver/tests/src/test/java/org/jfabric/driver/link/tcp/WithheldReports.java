@@ -93,77 +93,77 @@ final class WithheldReports extends TcpNetwork {
         }
 
         @Override
-        int fd() {
+        public int fd() {
             return socket.fd();
         }
 
         @Override
-        SelectableChannel channel() {
+        public SelectableChannel channel() {
             return socket.channel();
         }
 
         @Override
-        int connectError() {
+        public int connectError() {
             return socket.connectError();
         }
 
         @Override
-        boolean isReset() {
+        public boolean isReset() {
             return socket.isReset();
         }
 
         @Override
-        SocketName localName() {
+        public SocketName localName() {
             return socket.localName();
         }
 
         @Override
-        long send(long address, long length) {
+        public long send(long address, long length) {
             return socket.send(address, length);
         }
 
         @Override
-        long receive(long address, long length) {
+        public long receive(long address, long length) {
             return socket.receive(address, length);
         }
 
         @Override
-        long sendVector(IoVector vector) {
+        public long sendVector(IoVector vector) {
             return socket.sendVector(vector);
         }
 
         @Override
-        long receiveVector(IoVector vector) {
+        public long receiveVector(IoVector vector) {
             return socket.receiveVector(vector);
         }
 
         @Override
-        long receiveError(IoVector vector) {
+        public long receiveError(IoVector vector) {
             return socket.receiveError(vector);
         }
 
         @Override
-        TcpSocket.Health health() {
+        public TcpSocket.Health health() {
             return socket.health();
         }
 
         @Override
-        void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+        public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
             socket.keepAlive(idleSeconds, intervalSeconds, probes);
         }
 
         @Override
-        void userTimeout(int milliseconds) {
+        public void userTimeout(int milliseconds) {
             socket.userTimeout(milliseconds);
         }
 
         @Override
-        void mark(SocketClass marks) {
+        public void mark(SocketClass marks) {
             socket.mark(marks);
         }
 
         @Override
-        void close() {
+        public void close() {
             socket.close();
         }
     }

@@ -34,6 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class DtlsLinkTest {
     private static final int LONGEST = 1472 - 38;
+    private static final int LONGEST_OF_A_RECORD = (16 << 10) - 1;
     private static final long SECOND_NS = 1_000_000_000L;
     private static final long TICK_NS = 5_000_000L;
     private static final long LIMIT_NS = 120 * SECOND_NS;
@@ -156,8 +157,8 @@ class DtlsLinkTest {
         UdpNode.Handler there = left.insert(right.address());
         UdpNode.Handler here = right.insert(left.address());
         exchange(left, there, here, 1, 1);
-        assertEquals(DtlsSession.MAX_MESSAGE_BYTES, there.channel.limits().maxMessageBytes());
-        exchange(left, there, here, DtlsSession.MAX_MESSAGE_BYTES, 2);
+        assertEquals(LONGEST_OF_A_RECORD, there.channel.limits().maxMessageBytes());
+        exchange(left, there, here, LONGEST_OF_A_RECORD, 2);
     }
 
     @Test

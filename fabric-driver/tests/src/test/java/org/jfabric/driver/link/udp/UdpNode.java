@@ -16,6 +16,8 @@ import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.DatagramEndpoint;
+import org.jfabric.driver.link.udp.dtls.DtlsLinks;
+import org.jfabric.driver.link.udp.dtls.DtlsResources;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 
@@ -81,16 +83,20 @@ final class UdpNode extends SteppedServices implements AutoCloseable {
     private final Set<String> known = new HashSet<>();
     private final Clock clock;
 
+    private static UdpLinkProvider dtls() {
+        return (UdpLinkProvider) new DtlsLinks().links(List.of()).getFirst();
+    }
+
     /** A node of the dtls link. */
     static UdpNode dtls(Clock clock, TestKeys.Folder keys, String... options) {
         String[] all = Arrays.copyOf(keys.options(), keys.options().length + options.length);
         System.arraycopy(options, 0, all, keys.options().length, options.length);
-        return new UdpNode(UdpLinkProvider.ofDtls(), clock, null, all);
+        return new UdpNode(dtls(), clock, null, all);
     }
 
     /** The same at an address that was used before. */
     static UdpNode dtlsAt(Clock clock, String address, TestKeys.Folder keys) {
-        return new UdpNode(UdpLinkProvider.ofDtls(), clock, address, keys.options());
+        return new UdpNode(dtls(), clock, address, keys.options());
     }
 
     static UdpNode plain(Clock clock, String... options) {
@@ -105,7 +111,7 @@ final class UdpNode extends SteppedServices implements AutoCloseable {
         }
         DriverConfig config = builder.build();
         link = (UdpLink) provider.open(this, config);
-        resources = link.dtls();
+        resources = (DtlsResources) link.dtls();
         bound = provider.bind(new Info().srcAddr(address), config);
         endpoint = new Local(bound) {
             @Override

@@ -296,7 +296,7 @@ final class PacketPort extends UdpPort {
     // ---- sending ----
 
     @Override
-    protected int send(MessageVector vector, int count) {
+    public int send(MessageVector vector, int count) {
         long nowNs = services.nowNs();
         if (nowNs - refreshedNs >= REFRESH_NS) {
             refresh(nowNs);

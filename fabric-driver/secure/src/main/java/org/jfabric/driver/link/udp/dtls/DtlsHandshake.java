@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import org.agrona.UnsafeApi;
 

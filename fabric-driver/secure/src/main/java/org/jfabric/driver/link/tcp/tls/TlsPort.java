@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.tcp;
+package org.jfabric.driver.link.tcp.tls;
 
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectableChannel;
@@ -7,6 +7,8 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.tcp.SecurePort;
+import org.jfabric.driver.link.tcp.TcpPort;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.tls.TlsFailure;
 import org.jfabric.driver.tls.TlsIdentity;
@@ -23,28 +25,15 @@ import org.jfabric.info.SocketName;
  * last ones are not reported as sent yet: the caller repeats them, as after any incomplete write, and they are reported
  * when their records are written. They are not sealed again.
  *
- * <pre>
- *   handshake  TASK: the caller has {@link #runTask()} executed by another thread, then calls {@link #secure()} again
- *              WAITS, BLOCKED: as soon as the socket is readable, or writable
- * </pre>
- *
  * <p>Owner: as {@link TcpPort}; {@link #runTask()} by a resource thread, while no other method but {@link #close()} is
  * called.
  */
-final class TlsPort extends TcpPort {
+final class TlsPort extends SecurePort {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final long ARRAY = UnsafeApi.arrayBaseOffset(byte[].class);
     /** First byte of each record: change of cipher, alert, handshake, data. */
     private static final int FIRST_TYPE = 20;
     private static final int LAST_TYPE = 23;
-    /** Results of {@link #secure()}: the handshake is done. */
-    static final int SECURED = 0;
-    /** It resumes when the socket is readable. */
-    static final int WAITS = -1;
-    /** It resumes when the socket is writable. */
-    static final int BLOCKED = -2;
-    /** It resumes when {@link #runTask()} was run. */
-    static final int TASK = -3;
     private static final int PROGRESS = -4;
 
     private final TcpPort socket;
@@ -76,16 +65,13 @@ final class TlsPort extends TcpPort {
 
     // ---- handshake ----
 
-    /** Whether {@link #runTask()} is being run, or is about to be. */
-    boolean isTasking() {
+    @Override
+    protected boolean isTasking() {
         return isTasking;
     }
 
-    /**
-     * Takes the handshake as far as it goes now. Returns a constant, or a positive errno if {@link #violation()} ends
-     * it.
-     */
-    int secure() {
+    @Override
+    protected int secure() {
         if (engine == null) {
             isTasking = true;
             return TASK;
@@ -153,7 +139,7 @@ final class TlsPort extends TcpPort {
             return true;
         }
         violationErrno = FabricErrno.ECONNREFUSED;
-        violation = first == CmMessage.VERSION ? "speaks plain, and TLS is required here" : "does not speak TLS";
+        violation = first == FIRST_PLAIN_BYTE ? "speaks plain, and TLS is required here" : "does not speak TLS";
         return false;
     }
 
@@ -163,8 +149,8 @@ final class TlsPort extends TcpPort {
         return violationErrno;
     }
 
-    /** Runs the next slow step of the handshake: reads changed files and makes the engine, or computes. */
-    void runTask() throws SSLException {
+    @Override
+    protected void runTask() throws SSLException {
         SSLEngine made = engine;
         if (made == null) {
             made = resources.engine(isClient);
@@ -177,13 +163,13 @@ final class TlsPort extends TcpPort {
         }
     }
 
-    /** The result of {@link #runTask()} has arrived. */
-    void onTaskDone() {
+    @Override
+    protected void onTaskDone() {
         isTasking = false;
     }
 
-    /** The fingerprint of the peer's certificate, once the handshake is done. */
-    String peerKey() {
+    @Override
+    protected String peerKey() {
         return TlsIdentity.peerKey(engine);
     }
 
@@ -194,13 +180,13 @@ final class TlsPort extends TcpPort {
         violation = failure.text();
     }
 
-    /** The positive errno that belongs to {@link #violation()}. */
-    int violationErrno() {
+    @Override
+    protected int violationErrno() {
         return violationErrno;
     }
 
-    /** The reason why this side ends the connection, which completes "peer ..."; null if there is none. */
-    String violation() {
+    @Override
+    protected String violation() {
         return violation;
     }
 
@@ -261,12 +247,12 @@ final class TlsPort extends TcpPort {
     // ---- bytes of the caller ----
 
     @Override
-    long send(long address, long length) {
+    public long send(long address, long length) {
         return write(address, null, length);
     }
 
     @Override
-    long sendVector(IoVector vector) {
+    public long sendVector(IoVector vector) {
         return write(0, vector, vector.lengthBytes());
     }
 
@@ -338,7 +324,7 @@ final class TlsPort extends TcpPort {
     }
 
     @Override
-    long receive(long address, long length) {
+    public long receive(long address, long length) {
         long got = 0;
         boolean hasRead = false;
         while (got < length) {
@@ -358,7 +344,7 @@ final class TlsPort extends TcpPort {
     }
 
     @Override
-    long receiveVector(IoVector vector) {
+    public long receiveVector(IoVector vector) {
         if (isScattering) {
             return FAILED;
         }
@@ -398,7 +384,7 @@ final class TlsPort extends TcpPort {
     }
 
     @Override
-    long receiveError(IoVector vector) {
+    public long receiveError(IoVector vector) {
         if (isScattering) {
             isScattering = false;
             return -FabricErrno.EFAULT;
@@ -453,13 +439,13 @@ final class TlsPort extends TcpPort {
         return false;
     }
 
-    /** Whether bytes wait for the caller of which no event of the socket reports. */
-    boolean hasUnread() {
+    @Override
+    protected boolean hasUnread() {
         return buffers != null && buffers.plain.hasRemaining();
     }
 
-    /** Gives the buffers back if nothing waits in them. */
-    void relax() {
+    @Override
+    protected void relax() {
         if (buffers != null && sealed == 0 && buffers.isEmpty()) {
             resources.give(buffers);
             buffers = null;
@@ -469,53 +455,53 @@ final class TlsPort extends TcpPort {
     // ---- the socket ----
 
     @Override
-    int fd() {
+    public int fd() {
         return socket.fd();
     }
 
     @Override
-    SelectableChannel channel() {
+    public SelectableChannel channel() {
         return socket.channel();
     }
 
     @Override
-    int connectError() {
+    public int connectError() {
         return socket.connectError();
     }
 
     /** An end without the record that announces it may have been made by others than the peer. */
     @Override
-    boolean isReset() {
+    public boolean isReset() {
         return !hasClosedInOrder || socket.isReset();
     }
 
     @Override
-    SocketName localName() {
+    public SocketName localName() {
         return socket.localName();
     }
 
     @Override
-    TcpSocket.Health health() {
+    public TcpSocket.Health health() {
         return socket.health();
     }
 
     @Override
-    void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
+    public void keepAlive(int idleSeconds, int intervalSeconds, int probes) {
         socket.keepAlive(idleSeconds, intervalSeconds, probes);
     }
 
     @Override
-    void userTimeout(int milliseconds) {
+    public void userTimeout(int milliseconds) {
         socket.userTimeout(milliseconds);
     }
 
     @Override
-    void mark(SocketClass marks) {
+    public void mark(SocketClass marks) {
         socket.mark(marks);
     }
 
     @Override
-    void close() {
+    public void close() {
         if (engine != null && !isTasking && !isClosed && isTls) {
             sayEnd();
         }

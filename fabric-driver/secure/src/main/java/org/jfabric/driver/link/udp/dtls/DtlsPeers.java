@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -9,7 +9,11 @@ import java.util.Map;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.link.TransmitOperation;
-import org.jfabric.driver.link.udp.DtlsCounters.Kind;
+import org.jfabric.driver.link.udp.DatagramSessions;
+import org.jfabric.driver.link.udp.UdpChannel;
+import org.jfabric.driver.link.udp.UdpEndpoint;
+import org.jfabric.driver.link.udp.UdpPort;
+import org.jfabric.driver.link.udp.dtls.DtlsCounters.Kind;
 import org.jfabric.driver.tls.TlsFailure;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.ffi.MessageVector;
@@ -28,10 +32,7 @@ import org.jfabric.info.FabricErrno;
  *
  * <p>Owner: progress agent.
  */
-final class DtlsPeers {
-    /** Result of {@link #onDatagram}: there is no message for the application. */
-    static final int NO_MESSAGE = -1;
-
+final class DtlsPeers extends DatagramSessions {
     private static final long ARRAY = UnsafeApi.arrayBaseOffset(byte[].class);
     private static final long CHECK_NS = 20_000_000L;
     private static final long SWEEP_NS = 1_000_000_000L;
@@ -62,6 +63,26 @@ final class DtlsPeers {
         resources.add(this);
     }
 
+    @Override
+    protected long slot(int index) {
+        return resources.slot(index);
+    }
+
+    @Override
+    protected long scratch() {
+        return resources.scratch();
+    }
+
+    @Override
+    protected boolean isData(long address, int length) {
+        return DtlsRecord.isRecord(address, length) && DtlsRecord.type(address) == DtlsRecord.DATA;
+    }
+
+    @Override
+    protected void onDropped() {
+        resources.counters().add(Kind.WITHOUT_RECEIVE);
+    }
+
     DtlsResources resources() {
         return resources;
     }
@@ -70,13 +91,13 @@ final class DtlsPeers {
         return resources.nowNs();
     }
 
-    /** Whether there is neither a session nor a handshake, so that no time matters. */
-    boolean isEmpty() {
+    @Override
+    protected boolean isEmpty() {
         return peers.isEmpty();
     }
 
-    /** Whether datagrams of handshakes are expected. */
-    boolean isShaking() {
+    @Override
+    protected boolean isShaking() {
         return !shaking.isEmpty();
     }
 
@@ -106,8 +127,8 @@ final class DtlsPeers {
 
     // ---- sending ----
 
-    /** Whether a channel's messages can be sealed now; if not, it is notified when they can, or goes down. */
-    boolean isReady(UdpChannel channel) {
+    @Override
+    protected boolean isReady(UdpChannel channel) {
         DtlsPeer peer = find(channel.nameAddress());
         if (peer != null && peer.session != null) {
             return true;
@@ -128,8 +149,8 @@ final class DtlsPeers {
         }
     }
 
-    /** As {@link DtlsSession#seal}; {@code -FI_ECONNRESET} if the session has ended since the message was accepted. */
-    int seal(UdpChannel channel, TransmitOperation operation, long to) {
+    @Override
+    protected int seal(UdpChannel channel, TransmitOperation operation, long to) {
         DtlsPeer peer = find(channel.nameAddress());
         if (peer == null || peer.session == null) {
             return -FabricErrno.ECONNRESET;
@@ -167,8 +188,8 @@ final class DtlsPeers {
         }
     }
 
-    /** A channel is closed: nothing waits for its session any more. */
-    void forget(UdpChannel channel) {
+    @Override
+    protected void forget(UdpChannel channel) {
         DtlsPeer peer = find(channel.nameAddress());
         if (peer != null && peer.waiting == channel) {
             peer.waiting = null;
@@ -178,13 +199,8 @@ final class DtlsPeers {
 
     // ---- receiving ----
 
-    /**
-     * Handles a datagram.
-     *
-     * @param name    address of its sender, in the kernel's layout.
-     * @return length of the message, or {@link #NO_MESSAGE}.
-     */
-    int onDatagram(long name, long address, int length) {
+    @Override
+    protected int onDatagram(long name, long address, int length) {
         if (!DtlsRecord.isRecord(address, length)) {
             resources.counters().add(Kind.PLAIN, FabricErrno.ECONNREFUSED,
                 () -> "peer " + new DtlsPeer(name) + " speaks plain, and DTLS is required here", REMEDY);
@@ -349,7 +365,7 @@ final class DtlsPeers {
         // a sender that waited for its session has put the peer in here again
         peers.putIfAbsent(peer.key, peer);
         resources.onSessionBegan();
-        endpoint.recognise(peer);
+        endpoint.recognise(peer.nameAddress(), peer.toString());
         UdpChannel waiting = peer.waiting;
         peer.waiting = null;
         peer.served = waiting;
@@ -411,8 +427,8 @@ final class DtlsPeers {
         return oldest;
     }
 
-    /** Checks what depends on time; 0 if there was nothing to do. */
-    int poll() {
+    @Override
+    protected int poll() {
         if (peers.isEmpty()) {
             return 0;
         }
@@ -447,8 +463,8 @@ final class DtlsPeers {
         }
     }
 
-    /** The endpoint is detached. */
-    void close() {
+    @Override
+    protected void close() {
         List.copyOf(shaking).forEach(this::drop);
         for (DtlsPeer peer : List.copyOf(peers.values())) {
             peer.waiting = null;

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import java.util.function.Supplier;
 import org.agrona.UnsafeApi;

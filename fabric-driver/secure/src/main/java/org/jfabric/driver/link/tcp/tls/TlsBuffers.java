@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.tcp;
+package org.jfabric.driver.link.tcp.tls;
 
 import java.nio.ByteBuffer;
 

@@ -10,18 +10,18 @@ import org.jfabric.ffi.MessageVector;
  *
  * <p>Owner: progress agent.
  */
-final class DtlsBacklog {
+final class UdpBacklog {
     private static final long ARRAY = UnsafeApi.arrayBaseOffset(byte[].class);
 
     private final ArrayDeque<byte[]> datagrams = new ArrayDeque<>();
     private final long nameAddress = UnsafeApi.allocateMemory(MessageVector.NAME_BYTES);
     private final int capacityBytes;
-    private final DtlsCounters counters;
+    private final Runnable onDropped;
     private int bytes;
 
-    DtlsBacklog(int capacityBytes, DtlsCounters counters) {
+    UdpBacklog(int capacityBytes, Runnable onDropped) {
         this.capacityBytes = capacityBytes;
-        this.counters = counters;
+        this.onDropped = onDropped;
     }
 
     boolean isEmpty() {
@@ -30,7 +30,7 @@ final class DtlsBacklog {
 
     void add(long sender, long address, int length) {
         if (bytes + length > capacityBytes) {
-            counters.add(DtlsCounters.Kind.WITHOUT_RECEIVE);
+            onDropped.run();
             return;
         }
         byte[] copy = new byte[MessageVector.NAME_BYTES + length];

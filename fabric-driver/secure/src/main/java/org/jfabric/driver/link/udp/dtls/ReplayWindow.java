@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 /**
  * The numbers of the records of a session that were opened (RFC 6347, section 4.1.2.6), so that a datagram that is

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
@@ -14,9 +14,12 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.DtlsConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.HandshakeTasks;
 import org.jfabric.driver.link.support.UnknownPeers;
-import org.jfabric.driver.tls.AccessList;
+import org.jfabric.driver.link.udp.DatagramSecurity;
+import org.jfabric.driver.link.udp.UdpEndpoint;
+import org.jfabric.driver.link.udp.UdpPort;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricException;
@@ -28,7 +31,7 @@ import org.jfabric.info.FabricException;
  *
  * <p>Owner: progress agent; {@link #begin} is for any thread.
  */
-final class DtlsResources implements AutoCloseable {
+public final class DtlsResources implements DatagramSecurity {
     /** Room for any record, with what the JDK demands beyond its length. */
     private static final int RECORD_BYTES = 17 << 10;
     /** No multiple of a page: the first lines of all records must not share a cache set. */
@@ -97,6 +100,11 @@ final class DtlsResources implements AutoCloseable {
         SSLParameters parameters = engine.getSSLParameters();
         parameters.setMaximumPacketSize(bytes);
         engine.setSSLParameters(parameters);
+    }
+
+    @Override
+    public DtlsPeers open(UdpEndpoint endpoint, UdpPort port) {
+        return new DtlsPeers(endpoint, port, this);
     }
 
     /** The peers that are admitted, or null if all are. */
@@ -201,12 +209,12 @@ final class DtlsResources implements AutoCloseable {
     }
 
     /** Number of sessions of all endpoints. */
-    int sessions() {
+    public int sessions() {
         return sessions;
     }
 
     /** Number of handshakes that peers have begun. */
-    int incoming() {
+    public int incoming() {
         return incoming.size();
     }
 

@@ -1,11 +1,13 @@
-package org.jfabric.driver.link.tcp;
+package org.jfabric.driver.link.tcp.tls;
 
 import java.util.ArrayDeque;
 import javax.net.ssl.SSLEngine;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.HandshakeTasks;
-import org.jfabric.driver.tls.AccessList;
+import org.jfabric.driver.link.tcp.StreamSecurity;
+import org.jfabric.driver.link.tcp.TcpPort;
 import org.jfabric.driver.tls.TlsIdentity;
 import org.jfabric.info.FabricException;
 
@@ -15,7 +17,7 @@ import org.jfabric.info.FabricException;
  *
  * <p>Owner: progress agent; the identity is for any thread.
  */
-final class TlsResources implements AutoCloseable {
+public final class TlsResources implements StreamSecurity {
     private static final int KEPT = 64;
 
     private final TlsIdentity identity;
@@ -44,13 +46,18 @@ final class TlsResources implements AutoCloseable {
         return identity.engine(isClient);
     }
 
-    /** The slow steps of handshakes. */
-    HandshakeTasks tasks() {
+    @Override
+    public TlsPort secured(TcpPort socket, boolean isClient) {
+        return new TlsPort(socket, this, isClient);
+    }
+
+    @Override
+    public HandshakeTasks tasks() {
         return tasks;
     }
 
-    /** As {@link TlsIdentity#takeProblem}. */
-    FabricException takeProblem() {
+    @Override
+    public FabricException takeProblem() {
         return identity.takeProblem();
     }
 
@@ -60,7 +67,7 @@ final class TlsResources implements AutoCloseable {
     }
 
     /** Number of buffers in use. */
-    int taken() {
+    public int taken() {
         return taken;
     }
 

@@ -1,10 +1,11 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import org.agrona.UnsafeApi;
+import org.jfabric.driver.link.udp.UdpChannel;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.SocketName;
 

@@ -1,4 +1,4 @@
-package org.jfabric.driver.tls;
+package org.jfabric.driver.link.support;
 
 import java.io.IOException;
 import java.net.InetAddress;

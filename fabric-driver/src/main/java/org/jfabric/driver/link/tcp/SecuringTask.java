@@ -1,14 +1,14 @@
 package org.jfabric.driver.link.tcp;
 
-import javax.net.ssl.SSLException;
+import java.io.IOException;
 import org.jfabric.driver.link.support.HandshakeTask;
 
-/** One slow step of the handshake of a connection over TLS. */
-final class TlsHandshakeTask extends HandshakeTask {
+/** One slow step of the handshake of a connection that is encrypted. */
+final class SecuringTask extends HandshakeTask {
     private final TcpConnection connection;
-    private final TlsPort port;
+    private final SecurePort port;
 
-    TlsHandshakeTask(TcpConnection connection, TlsPort port) {
+    SecuringTask(TcpConnection connection, SecurePort port) {
         this.connection = connection;
         this.port = port;
     }
@@ -19,7 +19,7 @@ final class TlsHandshakeTask extends HandshakeTask {
     }
 
     @Override
-    protected void execute() throws SSLException {
+    protected void execute() throws IOException {
         port.runTask();
     }
 

@@ -1,4 +1,6 @@
-package org.jfabric.driver.link.udp;
+package org.jfabric.driver.link.udp.dtls;
+
+import org.jfabric.driver.link.udp.UdpChannel;
 
 /** The socket address of a peer as the key of a map; one object is reused for finding, which allocates nothing. */
 final class DtlsAddress {
