@@ -5,8 +5,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import uk.co.real_logic.sbe.PrimitiveType;
 import uk.co.real_logic.sbe.xml.CompositeType;
 import uk.co.real_logic.sbe.xml.EncodedDataType;
@@ -25,7 +27,8 @@ import uk.co.real_logic.sbe.xml.XmlSchemaParser;
  * or keeps a message would need the same fields a second time, and its DTOs refuse codes that the schema does not know.
  *
  * <p>Codes of enums and bits of sets are plain numbers in the records, so that whoever receives them decides what to
- * do about unknown ones. Run by the build with the schema and the folder for the sources.
+ * do about unknown ones. Run by the build with the schema, the folder of the sources, and the one for the codecs that
+ * only tests use.
  */
 public final class MessageRecords {
     /** Messages below are those of the handshake, which have a header. */
@@ -88,8 +91,9 @@ public final class MessageRecords {
         ParserOptions options = ParserOptions.builder().stopOnError(true).build();
         try (InputStream in = new BufferedInputStream(Files.newInputStream(Path.of(args[0])))) {
             MessageSchema schema = XmlSchemaParser.parse(in, options);
-            Path folder = Path.of(args[1]).resolve(schema.packageName().replace('.', '/'));
-            new MessageRecords(folder, schema.packageName()).generate(schema);
+            String place = schema.packageName().replace('.', '/');
+            new MessageRecords(Path.of(args[1]).resolve(place), schema.packageName()).generate(schema);
+            moveCodecs(schema, Path.of(args[1]).resolve(place), Path.of(args[2]).resolve(place));
         }
     }
 
@@ -108,6 +112,21 @@ public final class MessageRecords {
         write("ControlMessage", common(messages));
     }
 
+    /** What the records replace is for tests alone, which compare and talk to the driver without them. */
+    private static void moveCodecs(MessageSchema schema, Path from, Path to) throws IOException {
+        Stream<String> kept = schema.messages().stream().filter(each -> each.id() < FIRST_COMMAND).map(Message::name);
+        Set<String> names = Stream.concat(kept, Stream.of("MessageHeader"))
+            .flatMap(name -> Stream.of(name + "Encoder.java", name + "Decoder.java")).collect(Collectors.toSet());
+        Files.createDirectories(to);
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.filter(each -> each.toString().endsWith("coder.java")).toList()) {
+                if (!names.contains(file.getFileName().toString())) {
+                    Files.move(file, to.resolve(file.getFileName()));
+                }
+            }
+        }
+    }
+
     private void record(Message message) throws IOException {
         boolean isCommand = message.id() < FIRST_ANSWER;
         List<Member> members = new ArrayList<>(message.fields().stream().map(Member::of).toList());
@@ -118,7 +137,9 @@ public final class MessageRecords {
             members.removeFirst();
         }
         String kind = isCommand ? "Command<" + answer + '>' : isAnswer ? "Answer" : "Event";
-        String methods = "\n    @Override\n    public int templateId() {\n        return " + message.id() + ";\n    }\n"
+        String methods = "\n    /** Bytes in front of the texts. */\n    public static final int BLOCK_LENGTH = "
+            + message.blockLength() + ";\n"
+            + "\n    @Override\n    public int templateId() {\n        return " + message.id() + ";\n    }\n"
             + (isCommand ? "\n    @Override\n    public Class<" + answer + "> answer() {\n        return " + answer
             + ".class;\n    }\n" : "");
         write(message.name(), source(

@@ -5,7 +5,7 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.FieldReader;
 import org.jfabric.codec.control.ControlMessage;
-import org.jfabric.codec.control.EnableEndpointDecoder;
+import org.jfabric.codec.control.EnableEndpoint;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.RecordConsumer;
 import org.jfabric.layout.RecordRingDescriptor;
@@ -25,7 +25,7 @@ final class ClientCommandAdapter {
     private static final int MAX_TEXT = 4096;
     /** No command is longer than the longest block with all its texts. */
     private static final int MAX_BODY =
-        MAX_VAR_FIELDS * (MAX_TEXT + Integer.BYTES) + EnableEndpointDecoder.BLOCK_LENGTH;
+        MAX_VAR_FIELDS * (MAX_TEXT + Integer.BYTES) + EnableEndpoint.BLOCK_LENGTH;
 
     private final DriverConductor conductor;
     private final ConductorContext context;
