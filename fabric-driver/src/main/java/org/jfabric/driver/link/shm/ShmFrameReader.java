@@ -101,8 +101,6 @@ final class ShmFrameReader {
     private static final int KIND = (int) (Flags.TAGGED | Flags.MSG);
     private static final long LEVELS = Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.FENCE;
 
-    private static final byte[] NO_KEY = {};
-
     private final ShmConnection connection;
     private final RecordConsumer consumer;
     /** The channel of the last plain message. */
@@ -638,10 +636,6 @@ final class ShmFrameReader {
     }
 
     private byte[] authKey(int offset, int end) {
-        if (offset == end) {
-            // a driver of a version without keys: its endpoints have none
-            return NO_KEY;
-        }
         int start = offset + OpenDecoder.authKeyHeaderLength();
         if (start > end) {
             return null;
