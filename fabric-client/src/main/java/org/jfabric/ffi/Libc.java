@@ -88,6 +88,9 @@ public final class Libc {
     private static final Downcall FSTATFS = Downcall.of("fstatfs", 2);
     private static final QuickDowncall PREAD = QuickDowncall.of("pread", 4);
     private static final QuickDowncall PWRITE = QuickDowncall.of("pwrite", 4);
+    /** The same, for the errno of one that has failed. */
+    private static final Downcall FAILED_PREAD = Downcall.of("pread", 4);
+    private static final Downcall FAILED_PWRITE = Downcall.of("pwrite", 4);
     private static final Downcall MMAP = Downcall.of("mmap", 6);
     private static final Downcall MUNMAP = Downcall.of("munmap", 2);
     private static final Downcall MADVISE = Downcall.of("madvise", 3);
@@ -232,6 +235,56 @@ public final class Libc {
      */
     public static long pwrite(int fd, long address, long lengthBytes, long offset) {
         return PWRITE.call(fd, address, lengthBytes, offset);
+    }
+
+    /**
+     * Reads bytes of a file at a place, until all are there or the file ends. Allocates nothing unless it fails.
+     *
+     * @return number of bytes, fewer at the end of the file; {@code -EIO}, {@code -EBADF}, {@code -EISDIR}.
+     */
+    public static long readFully(int fd, long address, long lengthBytes, long offset) {
+        long done = 0;
+        while (done < lengthBytes) {
+            long count = pread(fd, address + done, lengthBytes - done, offset + done);
+            if (count < 0) {
+                CallState state = CallState.current();
+                count = state.result(
+                    FAILED_PREAD.call(state, fd, address + done, lengthBytes - done, offset + done));
+            }
+            if (count == 0) {
+                return done;
+            }
+            if (count > 0) {
+                done += count;
+            } else if (count != -LinuxErrno.EINTR) {
+                return count;
+            }
+        }
+        return done;
+    }
+
+    /**
+     * Writes all bytes into a file at a place. Allocates nothing unless it fails.
+     *
+     * @return 0; {@code -ENOSPC}, {@code -EDQUOT}, {@code -EIO}, {@code -EFBIG}, {@code -EBADF}: some bytes may be
+     *     written.
+     */
+    public static int writeFully(int fd, long address, long lengthBytes, long offset) {
+        long done = 0;
+        while (done < lengthBytes) {
+            long count = pwrite(fd, address + done, lengthBytes - done, offset + done);
+            if (count < 0) {
+                CallState state = CallState.current();
+                count = state.result(
+                    FAILED_PWRITE.call(state, fd, address + done, lengthBytes - done, offset + done));
+            }
+            if (count >= 0) {
+                done += count;
+            } else if (count != -LinuxErrno.EINTR) {
+                return (int) count;
+            }
+        }
+        return 0;
     }
 
     /**

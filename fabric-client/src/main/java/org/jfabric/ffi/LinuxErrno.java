@@ -29,7 +29,7 @@ public final class LinuxErrno {
     static final int ENOTCONN = 107;
     static final int ETIMEDOUT = 110;
     static final int ECONNREFUSED = 111;
-    static final int EDQUOT = 122;
+    public static final int EDQUOT = 122;
 
     private LinuxErrno() {
     }

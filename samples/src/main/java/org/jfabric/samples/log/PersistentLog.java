@@ -55,7 +55,7 @@ public final class PersistentLog {
                 new MemoryRegionAttr().access(Flags.REMOTE_READ | Flags.REMOTE_WRITE).requestedKey(KEY));
 
             Messenger appending = fabric.messenger().hints(new Info().caps(Flags.RMA | Flags.RMA_PMEM)).open();
-            long found = new LogReader(appending, owner.address()).replay(CAPACITY, (number, text) -> { });
+            long found = new RemoteLogReader(appending, owner.address()).replay(CAPACITY, (number, text) -> { });
             System.out.println("found " + found + " records");
             PersistentLog log = new PersistentLog(appending, owner.address());
             for (long number = found + 1; number <= Math.min(found + count, CAPACITY); number++) {
@@ -66,7 +66,8 @@ public final class PersistentLog {
 
             Messenger late = fabric.messenger().hints(new Info().caps(Flags.RMA)).open();
             String[] last = new String[1];
-            long replayed = new LogReader(late, owner.address()).replay(CAPACITY, (number, text) -> last[0] = text);
+            long replayed =
+                new RemoteLogReader(late, owner.address()).replay(CAPACITY, (number, text) -> last[0] = text);
             System.out.println("a late reader replayed " + replayed + " records, the last one is: " + last[0]);
         } finally {
             if (args.length == 0) {

@@ -5,13 +5,13 @@ import org.jfabric.Messenger;
 import org.jfabric.info.FabricErrno;
 
 /** Replays the log from its begin, by remote reads of many records at a time. Its owner's program does nothing. */
-final class LogReader {
+final class RemoteLogReader {
     private static final int BATCH = 64;
 
     private final Messenger messenger;
     private final long to;
 
-    LogReader(Messenger messenger, String owner) {
+    RemoteLogReader(Messenger messenger, String owner) {
         this.messenger = messenger;
         this.to = messenger.peer(owner).number();
     }
