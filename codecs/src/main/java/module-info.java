@@ -6,6 +6,7 @@ module org.jfabric.codecs {
     requires transitive org.agrona;
 
     exports org.jfabric.codec.control;
+    exports org.jfabric.codec.log;
     exports org.jfabric.codec.queue;
     exports org.jfabric.codec.wire;
 }

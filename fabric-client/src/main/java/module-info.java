@@ -11,9 +11,11 @@ module org.jfabric {
     exports org.jfabric.feed;
     exports org.jfabric.future;
     exports org.jfabric.info;
+    exports org.jfabric.stream;
 
     // these are compiled after the client, so the compiler cannot find them yet
     exports org.jfabric.client to org.jfabric.driver, org.jfabric.rdma, org.jfabric.tools;
+    exports org.jfabric.client.log to org.jfabric.driver, org.jfabric.tools;
     exports org.jfabric.ffi to
         org.jfabric.driver, org.jfabric.packet, org.jfabric.rdma, org.jfabric.secure, org.jfabric.tools;
     exports org.jfabric.layout to

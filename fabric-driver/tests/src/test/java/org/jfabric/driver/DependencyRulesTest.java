@@ -51,7 +51,7 @@ class DependencyRulesTest {
         List.of("org.jfabric.driver.ffi.."),
         List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log..",
             "org.jfabric.driver.tls.."),
-        List.of("org.jfabric.driver.link.."),
+        List.of("org.jfabric.driver.link..", "org.jfabric.driver.stream.."),
         List.of("org.jfabric.driver.engine.."),
         List.of("org.jfabric.driver.progress.."),
         List.of("org.jfabric.driver.conductor.."));
@@ -154,7 +154,8 @@ class DependencyRulesTest {
     @Test
     void shouldNotNameTheDriverInTheClient() {
         check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.info..", "org.jfabric.feed..",
-                "org.jfabric.future..", "org.jfabric.client..", "org.jfabric.layout..", "org.jfabric.ffi..")
+                "org.jfabric.future..", "org.jfabric.stream..", "org.jfabric.client..", "org.jfabric.layout..",
+                "org.jfabric.ffi..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.driver..", "org.jfabric.tool..")
             .because("the client reaches an embedded driver through the port in org.jfabric.client"));
     }

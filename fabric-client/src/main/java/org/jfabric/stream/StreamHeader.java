@@ -1,0 +1,78 @@
+package org.jfabric.stream;
+
+/**
+ * What came with a message of a stream. One object is used for all messages. Owner: the thread that polls.
+ *
+ * <p>The identity of a message is the id of the log, the term and the position. A term begins whenever a log is opened
+ * that was not closed: messages that were seen before may be lost then, and others have their positions.
+ */
+public final class StreamHeader {
+    long position;
+    int term;
+    long timeNs;
+    long flags;
+    long tag;
+    long data;
+
+    StreamHeader() {
+    }
+
+    /**
+     * Number of the message in its stream.
+     *
+     * @return 0, 1, 2 …
+     */
+    public long position() {
+        return position;
+    }
+
+    /**
+     * The term in which it was written.
+     *
+     * @return from 1.
+     */
+    public int term() {
+        return term;
+    }
+
+    /**
+     * When it was written, nanoseconds since 1970; never less than that of the message before.
+     *
+     * @return by the clock of the writer's host.
+     */
+    public long timeNs() {
+        return timeNs;
+    }
+
+    /**
+     * Flags of the send, see {@link org.jfabric.info.Flags}.
+     *
+     * @return {@code TAGGED} or {@code MSG}, and {@code REMOTE_CQ_DATA} where it has data.
+     */
+    public long flags() {
+        return flags;
+    }
+
+    /**
+     * The tag.
+     *
+     * @return 0 for an untagged message.
+     */
+    public long tag() {
+        return tag;
+    }
+
+    /**
+     * Remote CQ data.
+     *
+     * @return 0 for none.
+     */
+    public long data() {
+        return data;
+    }
+
+    @Override
+    public String toString() {
+        return "position " + position + ", term " + term + ", time " + timeNs + " ns";
+    }
+}

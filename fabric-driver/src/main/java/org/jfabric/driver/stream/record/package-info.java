@@ -1,0 +1,4 @@
+/**
+ * Groups on disk: what is recorded, and kept.
+ */
+package org.jfabric.driver.stream.record;

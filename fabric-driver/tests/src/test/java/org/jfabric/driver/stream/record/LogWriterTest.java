@@ -1,0 +1,312 @@
+package org.jfabric.driver.stream.record;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.driver.conformance.memory.DiskDirectory;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.stream.LogReader;
+import org.jfabric.stream.StreamListener;
+import org.jfabric.test.AllocatedBytes;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class LogWriterTest {
+    private static final int MESSAGES = 200_000;
+
+    private final Path folder = TestDirectory.create();
+    private final LogKit kit = new LogKit();
+    private final FaultyDisk disk = new FaultyDisk();
+
+    @AfterEach
+    void after() {
+        TestDirectory.delete(folder);
+    }
+
+    private LogKit.Check readAll() {
+        LogKit.Check check = new LogKit.Check(0);
+        try (LogReader reader = LogReader.open(folder)) {
+            while (reader.poll(check, 1000) > 0) {
+                Thread.onSpinWait();
+            }
+        }
+        return check;
+    }
+
+    @Test
+    void shouldContinueATermOnlyIfTheLogWasClosed() {
+        String logId;
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options().group("quotes"))) {
+            logId = writer.logId();
+            assertEquals(1, writer.term());
+            kit.append(writer, 10);
+        }
+        LogWriter second = LogWriter.open(folder, new LogOptions().group("quotes"));
+        assertEquals(10, second.position());
+        assertEquals(1, second.term());
+        assertEquals(logId, second.logId());
+        kit.append(second, 5);
+        assertEquals(0, second.flush());
+        second.release();
+        try (LogWriter third = LogWriter.open(folder, new LogOptions().group("quotes"))) {
+            assertEquals(15, third.position());
+            assertEquals(15, third.synced());
+            assertEquals(2, third.term());
+            kit.append(third, 1);
+        }
+        assertEquals(16, readAll().next);
+        try (LogReader reader = LogReader.open(folder)) {
+            assertEquals("quotes", reader.group());
+            assertEquals(logId, reader.logId());
+            assertEquals(15, reader.from(1, 15).position());
+            assertThrows(FabricException.class, () -> reader.from(1, 16));
+            assertThrows(FabricException.class, () -> reader.from(2, 17));
+            assertThrows(FabricException.class, () -> reader.from(17));
+            assertEquals(16, reader.from(16).position());
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatItCannotTake() {
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+            UnsafeBuffer buffer = new UnsafeBuffer(new byte[writer.maxLength() + 1]);
+            assertEquals(-FabricErrno.EINVAL, writer.append(1, 0, 0, 0, 0, buffer, 0, 8));
+            assertEquals(-FabricErrno.EINVAL, writer.append(0, 0, 0, 0, 0, buffer, 0, writer.maxLength() + 1));
+            assertEquals(0, writer.append(0, 0, 0, 0, 0, buffer, 0, writer.maxLength()));
+        }
+        assertRefused(LogKit.options().segmentLength(3 << 20), "3145728");
+        assertRefused(new LogOptions().segmentLength(2 << 20), "1048576");
+        assertRefused(LogKit.options().group("another"), "another");
+        assertRefused(LogKit.options().retainBytes(LogKit.SEGMENT), "1048576");
+    }
+
+    private void assertRefused(LogOptions options, String named) {
+        FabricException refused = assertThrows(FabricException.class, () -> LogWriter.open(folder, options));
+        assertEquals(FabricErrno.EINVAL, refused.errno());
+        assertTrue(refused.getMessage().contains(named), refused::getMessage);
+    }
+
+    @Test
+    void shouldNameTheOwnerToASecondWriter() {
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+            kit.append(writer, 1);
+            FabricException busy =
+                assertThrows(FabricException.class, () -> LogWriter.open(folder, LogKit.options()));
+            assertEquals(FabricErrno.EBUSY, busy.errno());
+            assertTrue(busy.getMessage().contains("process " + ProcessHandle.current().pid()), busy::getMessage);
+        }
+        LogWriter.open(folder, LogKit.options()).close();
+    }
+
+    @Test
+    void shouldKeepWhatRetentionSays() throws IOException {
+        LogOptions options = LogKit.options().retainBytes(3L * LogKit.SEGMENT);
+        try (LogWriter writer = LogWriter.open(folder, options); LogReader slow = LogReader.open(folder)) {
+            LogKit.Check check = new LogKit.Check(0);
+            kit.append(writer, 10);
+            assertEquals(0, writer.flush());
+            assertEquals(5, slow.poll(check, 5));
+            while (writer.oldest() == 0) {
+                kit.append(writer, 1);
+            }
+            kit.append(writer, 30_000);
+            assertEquals(0, writer.flush());
+            assertEquals(3, LogKit.segments(folder).size());
+            // the deleted segment it has open is read to its end
+            while (slow.poll(check, 1000) > 0) {
+                Thread.onSpinWait();
+            }
+            assertEquals(writer.position(), check.next);
+            assertEquals(1, check.gaps.size(), check.gaps::toString);
+            assertTrue(check.gaps.getFirst().endsWith("-" + (writer.oldest() - 1)), check.gaps::toString);
+            try (LogReader late = LogReader.open(folder)) {
+                assertEquals(writer.oldest(), late.position());
+                LogKit.Check all = new LogKit.Check(3);
+                late.from(3).poll(all, 1);
+                assertEquals(List.of("3-" + (writer.oldest() - 1)), all.gaps);
+            }
+            assertEquals(0, writer.retain(Long.MAX_VALUE));
+            assertEquals(1, LogKit.segments(folder).size());
+        }
+        TestDirectory.delete(folder);
+        Files.createDirectories(folder);
+        // messages of the kit are 1 ms apart
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options().retainNs(2_000_000_000))) {
+            kit.append(writer, 40_000);
+            assertTrue(writer.oldest() > 0);
+            assertTrue(writer.oldest() < 40_000 - 2_000);
+        }
+    }
+
+    @Test
+    void shouldRefuseMessagesWhileTheDiskIsFull() {
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options(), disk)) {
+            disk.reserved = -FabricErrno.ENOSPC;
+            int result = 0;
+            while (result == 0) {
+                result = kit.append(writer);
+            }
+            long full = writer.position();
+            assertEquals(-FabricErrno.ENOSPC, result);
+            assertEquals(-FabricErrno.ENOSPC, kit.append(writer));
+            assertEquals(0, writer.sync());
+            assertEquals(full, writer.synced());
+            disk.reserved = 0;
+            kit.append(writer, 10);
+            assertEquals(0, writer.dropped());
+        }
+        assertEquals(List.of(), readAll().gaps);
+    }
+
+    @Test
+    void shouldRecordAGapWhereTheDiskWasFull() {
+        LogOptions options = LogKit.options().whenFull(LogOptions.FullDisk.GAP);
+        long first;
+        long last;
+        try (LogWriter writer = LogWriter.open(folder, options, disk)) {
+            kit.append(writer, 10);
+            disk.reserved = -FabricErrno.ENOSPC;
+            while (writer.dropped() == 0) {
+                kit.append(writer, 1);
+            }
+            first = writer.position() - 1;
+            kit.append(writer, 100);
+            assertEquals(101, writer.dropped());
+            assertEquals(0, writer.sync());
+            assertTrue(writer.synced() < writer.position());
+            disk.reserved = 0;
+            last = writer.position() - 1;
+            kit.append(writer, 10);
+        }
+        LogKit.Check check = readAll();
+        assertEquals(List.of(first + "-" + last), check.gaps);
+        assertEquals(last + 11, check.next);
+        // a log that ends in a gap which could not be recorded was not closed
+        LogWriter writer = LogWriter.open(folder, options, disk);
+        assertEquals(1, writer.term());
+        disk.reserved = -FabricErrno.ENOSPC;
+        while (writer.dropped() == 0) {
+            kit.append(writer, 1);
+        }
+        assertEquals(FabricErrno.ENOSPC, assertThrows(FabricException.class, writer::close).errno());
+        disk.reserved = 0;
+        try (LogWriter next = LogWriter.open(folder, options)) {
+            assertEquals(2, next.term());
+        }
+    }
+
+    /** Also where space for a byte in the middle of a segment can be missing, as with copies on write. */
+    @Test
+    void shouldGoOnAfterAWriteThatFoundNoSpace() {
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options(), disk)) {
+            kit.append(writer, 10);
+            disk.written = -FabricErrno.ENOSPC;
+            assertEquals(-FabricErrno.ENOSPC, writer.flush());
+            assertEquals(0, writer.written());
+            while (kit.append(writer) == 0) {
+                assertTrue(writer.position() < 1_000_000);
+            }
+            disk.written = 0;
+            kit.append(writer, 30_000);
+        }
+        assertEquals(List.of(), readAll().gaps);
+    }
+
+    @Test
+    void shouldEndWhenASyncFails() {
+        LogWriter writer = LogWriter.open(folder, LogKit.options(), disk);
+        kit.append(writer, 10);
+        assertEquals(0, writer.sync());
+        kit.append(writer, 10);
+        disk.synced = -FabricErrno.EIO;
+        assertEquals(-FabricErrno.EIO, writer.sync());
+        disk.synced = 0;
+        int syncs = disk.syncs;
+        assertEquals(-FabricErrno.EIO, writer.sync());
+        assertEquals(-FabricErrno.EIO, writer.flush());
+        assertEquals(-FabricErrno.EIO, writer.retain(0));
+        assertEquals(-FabricErrno.EIO, kit.append(writer));
+        assertEquals(10, writer.synced());
+        writer.close();
+        assertEquals(syncs, disk.syncs, "nothing was synced again");
+        try (LogWriter next = LogWriter.open(folder, LogKit.options())) {
+            assertEquals(2, next.term());
+        }
+    }
+
+    @Test
+    void shouldFollowAWriter() throws InterruptedException {
+        AtomicReference<Throwable> failed = new AtomicReference<>();
+        LogWriter writer = LogWriter.open(folder, LogKit.options());
+        Thread writing = Thread.ofPlatform().daemon().start(() -> {
+            try (writer) {
+                for (int i = 0; i < MESSAGES / 4; i++) {
+                    assertEquals(0, kit.append(writer));
+                    if (i % 7 == 0) {
+                        assertEquals(0, writer.flush());
+                    }
+                }
+            } catch (Throwable thrown) {
+                failed.set(thrown);
+            }
+        });
+        LogKit.Check check = new LogKit.Check(0);
+        try (LogReader reader = LogReader.open(folder)) {
+            Deadline deadline = Deadline.usual();
+            while (check.next < MESSAGES / 4 && failed.get() == null) {
+                reader.poll(check, 100);
+                deadline.check("the last message", () -> check.next);
+            }
+        }
+        writing.join();
+        assertEquals(null, failed.get());
+        assertEquals(List.of(), check.gaps);
+    }
+
+    @Test
+    void shouldKnowStableStorage() {
+        try (DiskDirectory onDisk = new DiskDirectory()) {
+            Path log = onDisk.file("log");
+            try (LogWriter writer = LogWriter.open(log, LogKit.options())) {
+                kit.append(writer, 10);
+                assertEquals(0, writer.sync());
+                assertTrue(writer.isStable());
+            }
+        }
+        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+            assertFalse(writer.isStable() && folder.startsWith("/dev/shm"));
+        }
+    }
+
+    @Test
+    void shouldAllocateNothing() {
+        UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
+        try (LogWriter writer = LogWriter.open(folder, new LogOptions().segmentLength(1 << 26));
+             LogReader reader = LogReader.open(folder)) {
+            long[] count = {0, 0};
+            assertEquals(0, AllocatedBytes.least(() -> {
+                for (int i = 0; i < 1000; i++) {
+                    count[0] += writer.append(writer.position(), i, 1, 2, 3, buffer, 0, 64);
+                }
+                writer.flush();
+            }));
+            StreamListener listener = (message, offset, length, header) -> count[0] += length - 64;
+            assertEquals(0, AllocatedBytes.least(() -> count[1] += reader.poll(listener, 1000)));
+            assertEquals(0, count[0]);
+            assertTrue(count[1] > 0);
+        }
+    }
+}
