@@ -52,6 +52,7 @@ public final class FabricTool implements Runnable {
         QueuesCommand.class,
         ErrorsCommand.class,
         RecordCommand.class,
+        LogCommand.class,
         WhyCommand.class,
         OptionsCommand.class,
         DrainCommand.class,
