@@ -22,7 +22,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 @Timeout(600)
 class BenchmarksSmokeTest {
     private static final Set<String> CLASSES = Set.of("BaselineBenchmark", "CompletionQueueBenchmark",
-        "DowncallBenchmark", "EngineBenchmark", "LoopbackPingBenchmark", "ManyPeersBenchmark", "RandomWalkBenchmark",
+        "DowncallBenchmark", "EngineBenchmark", "LogBenchmark", "LoopbackPingBenchmark", "ManyPeersBenchmark",
+        "RandomWalkBenchmark",
         "ShmPingBenchmark", "ShmRemoteBenchmark", "ShmRingBenchmark", "TagMatcherBenchmark", "TcpSocketBenchmark",
         "TransmitQueueBenchmark", "VerbsLinkBenchmark");
 
