@@ -1,5 +1,8 @@
 package org.jfabric.driver.stream.record;
 
+import java.util.HashSet;
+import java.util.Set;
+
 /** The system's files, some of whose calls fail. */
 final class FaultyDisk implements LogDisk {
     private final LogDisk system = new SystemLogDisk();
@@ -8,25 +11,46 @@ final class FaultyDisk implements LogDisk {
     int written;
     int synced;
     int syncs;
+    /** The process is killed in front of the call behind so many others. */
+    int callsLeft = Integer.MAX_VALUE;
+
+    /** Descriptors of files with bytes that were not synced. */
+    final Set<Integer> dirty = new HashSet<>();
+
+    /** Thrown in place of a kill. */
+    static final class KilledException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private void step() {
+        if (--callsLeft < 0) {
+            throw new KilledException();
+        }
+    }
 
     @Override
     public int create(int directory, String name) {
+        step();
         return system.create(directory, name);
     }
 
     @Override
     public int reserve(int fd, long lengthBytes) {
+        step();
         return reserved != 0 ? reserved : system.reserve(fd, lengthBytes);
     }
 
     @Override
     public int open(int directory, String name, boolean makes) {
+        step();
         return system.open(directory, name, makes);
     }
 
     /** Fails in the middle. */
     @Override
     public int write(int fd, long address, long lengthBytes, long offset) {
+        step();
+        dirty.add(fd);
         if (written != 0) {
             system.write(fd, address, lengthBytes / 2, offset);
             return written;
@@ -36,17 +60,21 @@ final class FaultyDisk implements LogDisk {
 
     @Override
     public int sync(int fd) {
+        step();
         syncs++;
+        dirty.remove(fd);
         return synced != 0 ? synced : system.sync(fd);
     }
 
     @Override
     public int syncNames(int directory) {
+        step();
         return system.syncNames(directory);
     }
 
     @Override
     public int delete(int directory, String name) {
+        step();
         return system.delete(directory, name);
     }
 }

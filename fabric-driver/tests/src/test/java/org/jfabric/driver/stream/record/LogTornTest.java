@@ -13,9 +13,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.log.LogCursor;
 import org.jfabric.client.log.LogFolder;
 import org.jfabric.client.log.LogSegment;
+import org.jfabric.codec.log.TermStartEncoder;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.stream.LogReader;
@@ -137,6 +139,62 @@ class LogTornTest {
             FabricException ahead = assertThrows(FabricException.class, () -> reader.from(1, kept + 1));
             assertEquals(FabricErrno.EINVAL, ahead.errno());
             assertEquals(kept, reader.from(1, kept).position());
+        }
+    }
+
+    /** A whole record of a term that was given up lies where the next one would be, and has its position. */
+    @Test
+    void shouldNotTakeUpRecordsOfAnEarlierTerm() throws IOException {
+        UnsafeBuffer bytes = new UnsafeBuffer(new byte[96]);
+        Path log = base.resolve("log");
+        LogWriter writer = LogWriter.open(log, LogKit.options());
+        assertEquals(0, writer.append(0, 0, 0, 0, 0, bytes, 0, 96));
+        assertEquals(0, writer.append(1, 0, 0, 0, 0, bytes, 0, 96));
+        assertEquals(0, writer.flush());
+        writer.release();
+        LogKit.cutPower(log);
+        long first = ends(log).getFirst() - 8;
+        LogKit.change(LogKit.segments(log).getFirst(), first, (byte) 1);
+        // the new term's own record makes the difference
+        writer = LogWriter.open(log, LogKit.options());
+        assertEquals(0, writer.append(0, 0, 0, 0, 0, bytes, 0, 96 - TermStartEncoder.BLOCK_LENGTH));
+        assertEquals(0, writer.sync());
+        writer.release();
+        LogKit.cutPower(log);
+        try (LogReader reader = LogReader.open(log)) {
+            assertEquals(1, reader.poll((buffer, offset, length, header) -> assertEquals(2, header.term()), 10));
+        }
+        try (LogWriter next = LogWriter.open(log, LogKit.options())) {
+            assertEquals(1, next.position());
+            assertEquals(3, next.term());
+        }
+    }
+
+    /** The index names whole records of a term that was given up. */
+    @Test
+    void shouldNotFindRecordsOfAnEarlierTerm() throws IOException {
+        UnsafeBuffer bytes = new UnsafeBuffer(new byte[10_000]);
+        Path log = base.resolve("log");
+        LogWriter writer = LogWriter.open(log, LogKit.options());
+        for (int i = 0; i < 20; i++) {
+            assertEquals(0, writer.append(i, 0, 0, 0, 0, bytes, 0, 10_000));
+        }
+        assertEquals(0, writer.flush());
+        writer.release();
+        LogKit.cutPower(log);
+        LogKit.change(LogKit.segments(log).getFirst(), ends(log).get(2) - 100, (byte) 1);
+        writer = LogWriter.open(log, LogKit.options());
+        for (int i = 2; i < 20; i++) {
+            assertEquals(0, writer.append(i, 0, 0, 0, 0, bytes, 0, 100));
+        }
+        writer.close();
+        try (LogReader reader = LogReader.open(log)) {
+            for (int i = 2; i < 20; i++) {
+                reader.from(i).poll((buffer, offset, length, header) -> {
+                    assertEquals(2, header.term());
+                    assertEquals(100, length);
+                }, 1);
+            }
         }
     }
 
