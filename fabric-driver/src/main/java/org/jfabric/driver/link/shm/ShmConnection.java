@@ -10,6 +10,7 @@ import org.jfabric.codec.wire.ParksEncoder;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
@@ -204,7 +205,7 @@ final class ShmConnection extends PlainMessages {
                 opening.announce(channel);
             }
         }
-        link.groups().onUp(this);
+        link.groups().onUp(groups);
     }
 
     /** Bytes of our ring that have memory. */
@@ -255,9 +256,9 @@ final class ShmConnection extends PlainMessages {
         if (isNeeded) {
             // not inside of the call that wants to write
             later(() -> fail(
-                ShmFiles.errnoOf(cause), "cannot be sent a message of that length: " + cause.getMessage()));
+                PeerFile.errnoOf(cause), "cannot be sent a message of that length: " + cause.getMessage()));
         } else {
-            services.onError(new FabricException(ShmFiles.errnoOf(cause), "the ring to driver " + peerName
+            services.onError(new FabricException(PeerFile.errnoOf(cause), "the ring to driver " + peerName
                 + " stays short: " + cause.getMessage(), "Bursts to it wait until it has read what was sent before.",
                 cause));
         }
@@ -520,7 +521,7 @@ final class ShmConnection extends PlainMessages {
             }
         }
         requests.onDown();
-        link.groups().onDown(this, errno);
+        link.groups().onDown(groups, errno);
     }
 
     /** Releases files and socket without a report. */

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -117,7 +118,7 @@ final class ShmConnector {
             if (!over) {
                 connection.files(null);
                 services.onError(cause);
-                connection.fail(ShmFiles.errnoOf(cause), null);
+                connection.fail(PeerFile.errnoOf(cause), null);
             }
         }
     }

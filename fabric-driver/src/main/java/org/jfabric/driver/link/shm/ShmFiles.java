@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
@@ -158,7 +159,7 @@ final class ShmFiles {
         peerRingLength = hello.ringLength();
         peerWantsStamps = hello.wantsStamps();
         peerCnc = environment.openFile(peerDirectoryFd, CncDescriptor.FILE_NAME, CncDescriptor.METADATA_OFFSET);
-        ShmRing.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
+        PeerFile.verify(peerCnc, FileType.CNC, peerOwner, hello.driverName(), CncDescriptor.FILE_NAME);
     }
 
     /** Whether a file of the connection itself was truncated while it was mapped. */
@@ -222,17 +223,6 @@ final class ShmFiles {
         if (file != null) {
             file.close();
         }
-    }
-
-    /** The fabric errno of an exception. */
-    static int errnoOf(Throwable cause) {
-        if (cause instanceof FabricException fabric) {
-            return fabric.errno();
-        }
-        if (cause instanceof NativeCallException call) {
-            return call.errno();
-        }
-        return FabricErrno.EIO;
     }
 
     private static final class ReleaseTask extends ResourceTask {

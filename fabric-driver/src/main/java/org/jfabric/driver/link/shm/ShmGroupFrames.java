@@ -12,9 +12,13 @@ import org.jfabric.codec.wire.GroupJoinedDecoder;
 import org.jfabric.codec.wire.GroupJoinedEncoder;
 import org.jfabric.codec.wire.GroupPositionDecoder;
 import org.jfabric.codec.wire.GroupPositionEncoder;
-import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.driver.stream.GroupAnswer;
+import org.jfabric.driver.stream.GroupRequest;
+import org.jfabric.driver.stream.Groups;
+import org.jfabric.driver.stream.GroupWire;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.OwnerId;
 
 /**
  * The frames of groups on the connection to one other driver, in both directions.
@@ -30,68 +34,75 @@ import org.jfabric.info.FabricException;
  *
  * <p>Owner: progress agent.
  */
-final class ShmGroupFrames {
+final class ShmGroupFrames extends GroupWire {
     private static final int LOSSY = 1;
     private static final int MAY_OVERRUN = 2;
 
     private final ShmConnection connection;
-    private final ShmGroups groups;
+    private final Groups groups;
     private final GroupPositionEncoder positionEncoder = new GroupPositionEncoder();
     private final GroupPositionDecoder positionDecoder = new GroupPositionDecoder();
 
-    ShmGroupFrames(ShmConnection connection, ShmGroups groups) {
+    ShmGroupFrames(ShmConnection connection, Groups groups) {
         this.connection = connection;
         this.groups = groups;
     }
 
-    // ---- reader's driver ----
+    @Override
+    public String peerName() {
+        return connection.peerName();
+    }
 
-    void join(ShmGroupJoin join) {
-        if (join.isOver()) {
-            return;
-        }
-        byte[] key = join.endpoint().authKey();
-        String source = join.endpoint().address();
+    @Override
+    public boolean isUp() {
+        return connection.state() == ShmConnection.UP;
+    }
+
+    @Override
+    public int directoryFd() {
+        return connection.files().peerDirectoryFd();
+    }
+
+    @Override
+    public OwnerId owner() {
+        return connection.files().peerOwner();
+    }
+
+    @Override
+    public void written() {
+        connection.written();
+    }
+
+    @Override
+    public void join(GroupRequest request) {
         int length = WORD_LENGTH + GroupJoinEncoder.BLOCK_LENGTH + 3 * GroupJoinEncoder.sourceNameHeaderLength()
-            + source.length() + join.group().length() + key.length;
+            + request.source().length() + request.group().length() + request.authKey().length;
         int offset = connection.claim(length);
         if (offset < 0) {
-            connection.later(() -> join(join));
+            connection.later(() -> join(request));
             return;
         }
-        new GroupJoinEncoder().wrap(connection.ring(), offset + WORD_LENGTH).join(join.id()).reserved(0)
-            .sourceName(source).groupName(join.group()).putAuthKey(key, 0, key.length);
+        new GroupJoinEncoder().wrap(connection.ring(), offset + WORD_LENGTH).join(request.join()).reserved(0)
+            .sourceName(request.source()).groupName(request.group())
+            .putAuthKey(request.authKey(), 0, request.authKey().length);
         connection.commit(offset, length, ShmFrameReader.GROUP_JOIN);
     }
 
-    /** Reports a member's position to the writer; false if there is no room. */
-    boolean report(ShmGroupMember member) {
+    @Override
+    public boolean report(int member, long position) {
         int length = WORD_LENGTH + GroupPositionEncoder.BLOCK_LENGTH;
         int offset = connection.claim(length);
         if (offset < 0) {
             return false;
         }
-        positionEncoder.wrap(connection.ring(), offset + WORD_LENGTH).member(member.remoteId()).reserved(0)
-            .position(member.position());
+        positionEncoder.wrap(connection.ring(), offset + WORD_LENGTH).member(member).reserved(0).position(position);
         connection.commit(offset, length, ShmFrameReader.GROUP_POSITION);
         return true;
     }
 
-    /** A member of this driver has left. */
-    void leave(int remoteId) {
-        end(remoteId, 0, 0);
-    }
-
-    // ---- writer's driver ----
-
-    /** The membership of a reader ends, once it has read everything up to that position. */
-    void end(ShmGroupReader reader, int errno, long position) {
-        groups.forget(reader);
-        end(reader.remoteId(), errno, position);
-    }
-
-    private void end(int id, int errno, long position) {
-        if (connection.state() != ShmConnection.UP) {
+    @Override
+    public void end(int id, int errno, long position) {
+        if (!isUp()) {
             return;
         }
         int length = WORD_LENGTH + GroupEndEncoder.BLOCK_LENGTH;
@@ -104,29 +115,19 @@ final class ShmGroupFrames {
         connection.commit(offset, length, ShmFrameReader.GROUP_END);
     }
 
-    private void answer(int join, String source, String name, byte[] key) {
-        ShmGroup group = groups.find(name);
-        int errno = groups.refusal(group, connection, source, key);
-        String writer = errno == 0 ? group.writer().address() : "";
+    private void answer(int join, GroupAnswer answer) {
         int length = WORD_LENGTH + GroupJoinedEncoder.BLOCK_LENGTH + GroupJoinedEncoder.writerNameHeaderLength()
-            + writer.length();
+            + answer.writer().length();
         int offset = connection.claim(length);
         if (offset < 0) {
-            connection.later(() -> answer(join, source, name, key));
+            connection.later(() -> answer(join, answer));
             return;
         }
-        GroupJoinedEncoder encoder = new GroupJoinedEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
-            .join(join).errno(errno);
-        if (errno != 0) {
-            encoder.member(0).flags(0).ringNumber(0).ringLength(0).position(0).sequence(0);
-        } else {
-            ShmGroupReader reader = groups.add(group, source, connection, join);
-            encoder.member(reader.id())
-                .flags((group.isLossy() ? LOSSY : 0) | (group.mayOverrun() ? MAY_OVERRUN : 0))
-                .ringNumber(group.ring().number()).ringLength(group.ring().capacity())
-                .position(group.position()).sequence(group.sequence());
-        }
-        encoder.writerName(writer);
+        new GroupJoinedEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
+            .join(join).errno(answer.errno()).member(answer.member())
+            .flags((answer.isLossy() ? LOSSY : 0) | (answer.mayOverrun() ? MAY_OVERRUN : 0))
+            .ringNumber(answer.ringNumber()).ringLength(answer.ringLength())
+            .position(answer.position()).sequence(answer.sequence()).writerName(answer.writer());
         connection.commit(offset, length, ShmFrameReader.GROUP_JOINED);
     }
 
@@ -167,52 +168,33 @@ final class ShmGroupFrames {
         int join = new GroupJoinDecoder().wrap(
             ring, block, GroupJoinDecoder.BLOCK_LENGTH, GroupJoinDecoder.SCHEMA_VERSION).join();
         FieldReader texts = new FieldReader(ring, block + GroupJoinDecoder.BLOCK_LENGTH, end);
-        String source = texts.ascii();
-        String name = texts.ascii();
-        answer(join, source, name, texts.bytes());
+        GroupRequest request = new GroupRequest(join, texts.ascii(), texts.ascii(), texts.bytes());
+        answer(join, groups.onRequest(this, request));
     }
 
     private void takeJoined(DirectBuffer ring, int block, int end) {
         GroupJoinedDecoder joined = new GroupJoinedDecoder().wrap(
             ring, block, GroupJoinedDecoder.BLOCK_LENGTH, GroupJoinedDecoder.SCHEMA_VERSION);
-        int join = joined.join();
         int errno = joined.errno();
-        int member = joined.member();
         long flags = joined.flags();
-        long ringNumber = joined.ringNumber();
-        long ringLength = joined.ringLength();
-        long position = joined.position();
-        long sequence = joined.sequence();
-        String writer = new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii();
-        ShmGroupJoin pending = groups.pending(join, connection);
-        if (pending == null || pending.isAnswered()) {
-            if (errno == 0) {
-                // the endpoint was closed before the answer arrived
-                leave(member);
-            }
-        } else if (errno == 0 && !connection.peerName().equals(FabricName.driverOf(writer))) {
-            throw new FabricException(FabricErrno.EIO, "the writer of the group is " + writer);
-        } else if (errno != 0) {
-            groups.refused(pending, ShmConnection.positive(errno, FabricErrno.ECONNREFUSED));
-        } else {
-            pending.answered(member, writer, (flags & LOSSY) != 0, (flags & (LOSSY | MAY_OVERRUN)) != 0, position,
-                sequence);
-            groups.map(pending, ringNumber, ringLength);
-        }
+        groups.onAnswer(this, joined.join(), new GroupAnswer(
+            errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), joined.member(),
+            (flags & LOSSY) != 0, (flags & (LOSSY | MAY_OVERRUN)) != 0, joined.ringNumber(), joined.ringLength(),
+            joined.position(), joined.sequence(),
+            new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii()));
     }
 
     private void takeEnd(DirectBuffer ring, int block) {
         GroupEndDecoder end = new GroupEndDecoder().wrap(
             ring, block, GroupEndDecoder.BLOCK_LENGTH, GroupEndDecoder.SCHEMA_VERSION);
-        groups.onEnd(connection, end.member(), ShmConnection.positive(end.errno(), 0), end.position());
+        groups.onEnd(this, end.member(), ShmConnection.positive(end.errno(), 0), end.position());
     }
 
     private boolean onPosition(int member, long position) {
-        ShmGroupReader reader = groups.reader(member, connection);
-        if (reader != null && !reader.group().onPosition(reader, position)) {
+        boolean isPossible = groups.onPosition(this, member, position);
+        if (!isPossible) {
             connection.broken("reported position " + position + " of a group's ring, which is impossible");
-            return false;
         }
-        return true;
+        return isPossible;
     }
 }

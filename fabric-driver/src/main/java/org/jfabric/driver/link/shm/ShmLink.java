@@ -20,6 +20,7 @@ import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.stream.Groups;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -42,7 +43,7 @@ final class ShmLink extends Link {
     private final ShmConnector connector;
     private final PeerAcceptor acceptor = new Acceptor();
     private final ShmConnections connections = new ShmConnections(this);
-    private final ShmGroups groups;
+    private final Groups groups;
     private final ShmPollOrder order = new ShmPollOrder();
     private ShmConnection[] all = new ShmConnection[0];
     private boolean parks;
@@ -61,7 +62,8 @@ final class ShmLink extends Link {
         this.copiedBytesCounter = services.counterAddress(
             isInside ? "loopback: bytes taken by single copy" : "shm: bytes taken by single copy");
         this.connector = new ShmConnector(this, services, config);
-        this.groups = new ShmGroups(this, services, config);
+        this.groups = new Groups(
+            services, config, address -> connection(address).groups(), endpoints::containsKey);
     }
 
     @Override
@@ -107,7 +109,7 @@ final class ShmLink extends Link {
         groups.leave(endpoint, group);
     }
 
-    ShmGroups groups() {
+    Groups groups() {
         return groups;
     }
 

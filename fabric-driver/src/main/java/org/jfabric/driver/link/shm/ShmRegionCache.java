@@ -5,7 +5,9 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.UnmapTask;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
@@ -191,7 +193,7 @@ final class ShmRegionCache {
 
     private void unmap(MappedFile file) {
         if (file != null) {
-            services.submit(new ShmUnmapTask(file));
+            services.submit(new UnmapTask(file));
         }
     }
 
@@ -211,7 +213,7 @@ final class ShmRegionCache {
             findClosed();
             String name = FileType.MEMORY_REGION.fileName(entry.number);
             mapped = services.environment().openFile(peerDirectoryFd, name, MemoryRegionDescriptor.DATA_OFFSET);
-            ShmRing.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
+            PeerFile.verify(mapped, FileType.MEMORY_REGION, peerOwner, "of a peer", name);
         }
 
         /**
@@ -260,7 +262,7 @@ final class ShmRegionCache {
             entry.isBeingMapped = false;
             dropClosed();
             // the region's payloads arrive in segments
-            int errno = ShmFiles.errnoOf(cause);
+            int errno = PeerFile.errnoOf(cause);
             if (errno != FabricErrno.ENOENT) {
                 // a region that was closed in the meantime has no name any more, which is no error
                 services.onError(new FabricException(errno,

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
@@ -66,31 +67,10 @@ final class ShmRing {
         String name = FileType.RING.fileName(hello.ringNumber());
         MappedFile file = environment.openFile(
             peerDirectoryFd, name, RecordRingDescriptor.HEADER_LENGTH + (long) hello.ringLength());
-        verify(file, FileType.RING, hello.owner(), hello.driverName(), name);
+        PeerFile.verify(file, FileType.RING, hello.owner(), hello.driverName(), name);
         // more would take memory for what is not used yet
         file.populate(usedBytes(firstLength(hello.ringLength())));
         return file;
-    }
-
-    /** Checks the header of a peer's file. */
-    static void verify(MappedFile file, FileType type, OwnerId owner, String driverName, String name) {
-        var header = file.directBuffer(0, FileHeaderDescriptor.HEADER_LENGTH);
-        String wrong = FileHeaderDescriptor.verify(header, type);
-        if (wrong != null) {
-            file.close();
-            throw new FabricException(FabricErrno.EIO, "file " + name + " of driver " + driverName + ": " + wrong);
-        }
-        OwnerId seen = new OwnerId(
-            header.getLong(FileHeaderDescriptor.OWNER_HIGH_OFFSET),
-            header.getLong(FileHeaderDescriptor.OWNER_LOW_OFFSET));
-        if (!seen.equals(owner)) {
-            file.close();
-            // a driver that starts in the directory of one that has ended gives its files the same names
-            throw new FabricException(FabricErrno.ECONNRESET,
-                "file " + name + " of driver " + driverName + ": the file belongs to driver " + seen + ", expected "
-                    + owner + ", which has ended meanwhile",
-                "The endpoints of the driver that is there now can be reached by the next send.");
-        }
     }
 
     /** Deletes the name of this side's ring; the peer's mapping stays valid. */

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.LocalEndpoint;
@@ -10,33 +10,27 @@ import org.jfabric.info.FabricException;
  *
  * <p>Owner: progress agent.
  */
-final class ShmGroupJoin {
+final class GroupJoin {
     private final int id;
     private final LocalEndpoint endpoint;
     private final String group;
     private final GroupHandler handler;
-    private final ShmConnection connection;
+    private final GroupWire wire;
     private final long deadlineNs;
-    private boolean isAnswered;
     private boolean isOver;
-    private int remoteId;
-    private boolean isLossy;
-    private boolean mayOverrun;
-    private long position;
-    private long sequence;
-    private String writer;
+    private GroupAnswer answer;
     /** The writer has left while the ring was being mapped. */
     private int endErrno;
     private long endPosition;
 
-    ShmGroupJoin(
-        int id, LocalEndpoint endpoint, String group, GroupHandler handler, ShmConnection connection,
+    GroupJoin(
+        int id, LocalEndpoint endpoint, String group, GroupHandler handler, GroupWire wire,
         long deadlineNs) {
         this.id = id;
         this.endpoint = endpoint;
         this.group = group;
         this.handler = handler;
-        this.connection = connection;
+        this.wire = wire;
         this.deadlineNs = deadlineNs;
     }
 
@@ -53,8 +47,8 @@ final class ShmGroupJoin {
     }
 
     /** The connection to the writer's driver; null if that is this driver. */
-    ShmConnection connection() {
-        return connection;
+    GroupWire wire() {
+        return wire;
     }
 
     boolean isLate(long nowNs) {
@@ -62,43 +56,18 @@ final class ShmGroupJoin {
     }
 
     /** The writer's driver lets the endpoint read. */
-    void answered(
-        int newRemoteId, String newWriter, boolean lossy, boolean overrun, long newPosition, long newSequence) {
-        isAnswered = true;
-        remoteId = newRemoteId;
-        writer = newWriter;
-        isLossy = lossy;
-        mayOverrun = overrun;
-        position = newPosition;
-        sequence = newSequence;
+    void answered(GroupAnswer newAnswer) {
+        answer = newAnswer;
     }
 
-    boolean isAnswered() {
-        return isAnswered;
+    /** What the writer's driver has answered; null before that. */
+    GroupAnswer answer() {
+        return answer;
     }
 
-    int remoteId() {
-        return remoteId;
-    }
-
-    String writer() {
-        return writer;
-    }
-
-    boolean isLossy() {
-        return isLossy;
-    }
-
-    boolean mayOverrun() {
-        return mayOverrun;
-    }
-
-    long position() {
-        return position;
-    }
-
-    long sequence() {
-        return sequence;
+    /** The request to the writer's driver. */
+    GroupRequest request() {
+        return new GroupRequest(id, endpoint.address(), group, endpoint.authKey());
     }
 
     void ending(int errno, long end) {

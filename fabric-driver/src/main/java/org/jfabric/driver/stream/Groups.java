@@ -1,10 +1,12 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.jfabric.driver.config.DriverConfig;
@@ -17,62 +19,76 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.resource.UnmapTask;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.layout.OwnerId;
 
 /**
- * The groups of this driver's endpoints: those that they write ({@link ShmGroup}), and their memberships in groups of
- * this driver and of others ({@link ShmGroupMember}).
+ * The groups of this driver's endpoints: those that they write ({@link Group}), and their memberships in groups of
+ * this driver and of others ({@link GroupMember}).
  *
  * <pre>
- *   read a group of another driver:  ShmGroupJoin --GROUP_JOIN, GROUP_JOINED, ring mapped--> ShmGroupMember
- *   of this driver:                  ShmGroupJoin -----------------------------------------> ShmGroupMember
- *   write:                           ShmGroup --file made--> with a ring
+ *   read a group of another driver:  GroupJoin --GROUP_JOIN, GROUP_JOINED, ring mapped--> GroupMember
+ *   of this driver:                  GroupJoin -----------------------------------------> GroupMember
+ *   write:                           Group --file made--> with a ring
  * </pre>
  *
  * <p>Owner: progress agent.
  */
-final class ShmGroups {
+public final class Groups {
     /** Readers of all groups of this driver, a bound for drivers that ask again and again. */
     private static final int MAX_READERS = 1 << 16;
 
-    private final ShmLink link;
     private final LinkServices services;
     private final DriverConfig config;
-    private final Map<String, ShmGroup> groups = new HashMap<>();
-    private final List<ShmGroupJoin> joins = new ArrayList<>();
-    private final List<ShmGroupChannel> channels = new ArrayList<>();
+    private final Function<String, GroupWire> wires;
+    private final Predicate<String> isEndpoint;
+    private final Map<String, Group> groups = new HashMap<>();
+    private final List<GroupJoin> joins = new ArrayList<>();
+    private final List<GroupChannel> channels = new ArrayList<>();
     /** Readers of other drivers, by this driver's number. */
-    private final Int2ObjectHashMap<ShmGroupReader> readers = new Int2ObjectHashMap<>();
+    private final Int2ObjectHashMap<GroupReader> readers = new Int2ObjectHashMap<>();
     /** Replaced by each change, because a step may begin or end memberships. */
-    private ShmGroup[] written = {};
-    private ShmGroupMember[] members = {};
+    private Group[] written = {};
+    private GroupMember[] members = {};
     private long lostCounter;
     private int ids;
 
-    ShmGroups(ShmLink link, LinkServices services, DriverConfig config) {
-        this.link = link;
+    /**
+     * Without groups.
+     *
+     * @param wires      the way to the driver of a group's address; made if there is none.
+     * @param isEndpoint whether an endpoint of this driver has an address.
+     */
+    public Groups(
+        LinkServices services, DriverConfig config, Function<String, GroupWire> wires,
+        Predicate<String> isEndpoint) {
         this.services = services;
         this.config = config;
+        this.wires = wires;
+        this.isEndpoint = isEndpoint;
     }
 
     /** Whether there is nothing to poll. */
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return members.length == 0 && written.length == 0 && joins.isEmpty();
     }
 
     // ---- joining ----
 
-    void join(LocalEndpoint endpoint, GroupName name, long flags, GroupHandler handler) {
+    /** As {@link org.jfabric.driver.link.Link#join}. */
+    public void join(LocalEndpoint endpoint, GroupName name, long flags, GroupHandler handler) {
         String address = name.address();
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
-        ShmGroupJoin join = new ShmGroupJoin(++ids, endpoint, address, handler, isOwn || writes ? null
-            : isName(address) ? link.connection(address) : null,
+        GroupJoin join = new GroupJoin(++ids, endpoint, address, handler, isOwn || writes ? null
+            : isName(address) ? wires.apply(address) : null,
             services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         if (!isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
@@ -86,8 +102,8 @@ final class ShmGroups {
             read(join);
         } else {
             joins.add(join);
-            if (join.connection().state() == ShmConnection.UP) {
-                join.connection().groups().join(join);
+            if (join.wire().isUp()) {
+                join.wire().join(join.request());
             }
         }
     }
@@ -100,17 +116,17 @@ final class ShmGroups {
 
     /** Whether an endpoint reads a group or is about to; a membership whose writer has gone ends now. */
     private boolean isMember(LocalEndpoint endpoint, String address) {
-        ShmGroupMember member = member(endpoint, address);
+        GroupMember member = member(endpoint, address);
         if (member != null && member.isEnding()) {
             member.down(FabricErrno.ESHUTDOWN);
             member = null;
         }
-        ShmGroup group = groups.get(address);
+        Group group = groups.get(address);
         return member != null || group != null && group.writer() == endpoint
             || joins.stream().anyMatch(join -> join.endpoint() == endpoint && join.group().equals(address));
     }
 
-    private void write(ShmGroupJoin join, GroupName name, boolean isOwn, boolean reads) {
+    private void write(GroupJoin join, GroupName name, boolean isOwn, boolean reads) {
         String address = name.address();
         if (!isOwn) {
             join.failed(FabricErrno.EINVAL, "is in another driver than " + services.driverName()
@@ -119,35 +135,35 @@ final class ShmGroups {
         } else if (groups.containsKey(address)) {
             join.failed(FabricErrno.EBUSY, "has a writer, " + groups.get(address).writer().address(),
                 "Join with FI_RECV to read it.");
-        } else if (link.endpoint(address) != null) {
+        } else if (isEndpoint.test(address)) {
             join.failed(FabricErrno.EADDRINUSE, "has the address of an endpoint", "Choose another name.");
         } else {
             LocalEndpoint endpoint = join.endpoint();
-            ShmGroup group = new ShmGroup(
-                services, name, endpoint, channel(endpoint, address), config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
+            Group group = new Group(
+                this, services, name, endpoint, channel(endpoint, address),
+                config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             groups.put(address, group);
             services.submit(new CreateTask(group, join, reads));
         }
     }
 
-    private void read(ShmGroupJoin join) {
-        ShmGroup group = find(join.group());
-        int errno = refusal(group, null, join.endpoint().address(), join.endpoint().authKey());
+    private void read(GroupJoin join) {
+        Group group = find(join.group());
+        int errno = refusal(group, null, join.request());
         if (errno != 0) {
             refused(join, errno);
             return;
         }
-        join.answered(0, group.writer().address(), group.isLossy(), group.mayOverrun(), group.position(),
-            group.sequence());
-        group.add(ShmGroupReader.local(group, begin(join, group.ring())));
+        join.answered(answer(group, 0));
+        group.add(GroupReader.local(group, begin(join, group.ring())));
         join.joined();
     }
 
-    private ShmGroupMember begin(ShmGroupJoin join, ShmGroupRing ring) {
+    private GroupMember begin(GroupJoin join, GroupRing ring) {
         LocalEndpoint endpoint = join.endpoint();
         channel(endpoint, join.group());
-        ChannelHandler source = endpoint.handlerFor(ContextName.writer(join.writer(), join.group()));
-        ShmGroupMember member = new ShmGroupMember(this, join, ring, source);
+        ChannelHandler source = endpoint.handlerFor(ContextName.writer(join.answer().writer(), join.group()));
+        GroupMember member = new GroupMember(this, join, ring, source);
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
         if (join.endErrno() != 0) {
@@ -158,14 +174,14 @@ final class ShmGroups {
     }
 
     /** The channel by which an endpoint sends to a group; made if there is none. */
-    private ShmGroupChannel channel(LocalEndpoint endpoint, String address) {
-        for (ShmGroupChannel known : channels) {
+    private GroupChannel channel(LocalEndpoint endpoint, String address) {
+        for (GroupChannel known : channels) {
             if (known.endpoint() == endpoint && known.address().equals(address)) {
                 return known;
             }
         }
         ChannelHandler handler = endpoint.handlerFor(address);
-        ShmGroupChannel channel = new ShmGroupChannel(this, endpoint, address, handler);
+        GroupChannel channel = new GroupChannel(this, endpoint, address, handler);
         channels.add(channel);
         handler.onOpening();
         handler.onUp(channel);
@@ -173,31 +189,54 @@ final class ShmGroups {
     }
 
     /** The engine has closed the channel, or has seen its end. */
-    void onClosed(ShmGroupChannel channel) {
+    void onClosed(GroupChannel channel) {
         channels.remove(channel);
     }
 
     // ---- joining groups of other drivers ----
 
-    void onUp(ShmConnection connection) {
-        for (ShmGroupJoin join : List.copyOf(joins)) {
-            if (join.connection() == connection) {
-                join.connection().groups().join(join);
+    /** Requests can be sent by a wire. */
+    public void onUp(GroupWire wire) {
+        for (GroupJoin join : joins) {
+            if (join.wire() == wire) {
+                wire.join(join.request());
             }
         }
     }
 
-    /** A join by its number, if it was sent over that connection; or null. */
-    ShmGroupJoin pending(int id, ShmConnection connection) {
-        for (ShmGroupJoin join : joins) {
-            if (join.id() == id && join.connection() == connection) {
+    /** A join by its number, if it was sent by that wire; or null. */
+    private GroupJoin pending(int id, GroupWire wire) {
+        for (GroupJoin join : joins) {
+            if (join.id() == id && join.wire() == wire) {
                 return join;
             }
         }
         return null;
     }
 
-    void refused(ShmGroupJoin join, int errno) {
+    /**
+     * The other driver has answered a request.
+     *
+     * @throws FabricException if the answer is impossible.
+     */
+    public void onAnswer(GroupWire wire, int id, GroupAnswer answer) {
+        GroupJoin join = pending(id, wire);
+        if (join == null || join.answer() != null) {
+            if (answer.errno() == 0) {
+                // the endpoint was closed before the answer arrived
+                wire.end(answer.member(), 0, 0);
+            }
+        } else if (answer.errno() != 0) {
+            refused(join, answer.errno());
+        } else if (!wire.peerName().equals(FabricName.driverOf(answer.writer()))) {
+            throw new FabricException(FabricErrno.EIO, "the writer of the group is " + answer.writer());
+        } else {
+            join.answered(answer);
+            map(join, answer.ringNumber(), answer.ringLength());
+        }
+    }
+
+    private void refused(GroupJoin join, int errno) {
         joins.remove(join);
         switch (errno) {
             case FabricErrno.ECONNREFUSED -> join.failed(errno, "has no writer",
@@ -208,16 +247,15 @@ final class ShmGroups {
         }
     }
 
-    /** The writer's driver has answered: maps the ring. */
-    void map(ShmGroupJoin join, long ringNumber, long ringLength) {
+    private void map(GroupJoin join, long ringNumber, long ringLength) {
         if (ringNumber <= 0 || !GroupRingDescriptor.isValidCapacity(ringLength)
-            || (join.position() & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
+            || (join.answer().position() & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
             // a record that began elsewhere could reach beyond the file
             throw new FabricException(FabricErrno.EIO,
-                "ring " + ringNumber + " of " + ringLength + " bytes, read from " + join.position());
+                "ring " + ringNumber + " of " + ringLength + " bytes, read from " + join.answer().position());
         }
-        for (ShmGroupMember member : members) {
-            if (member.connection() == join.connection() && member.ring().number() == ringNumber
+        for (GroupMember member : members) {
+            if (member.wire() == join.wire() && member.ring().number() == ringNumber
                 && member.ring().capacity() == ringLength) {
                 joined(join, member.ring());
                 return;
@@ -226,88 +264,110 @@ final class ShmGroups {
         services.submit(new MapTask(join, ringNumber, (int) ringLength));
     }
 
-    private void joined(ShmGroupJoin join, ShmGroupRing ring) {
+    private void joined(GroupJoin join, GroupRing ring) {
         joins.remove(join);
         begin(join, ring);
         join.joined();
     }
 
     /** Gives up a join that the writer's driver has accepted. */
-    private void giveUp(ShmGroupJoin join) {
+    private void giveUp(GroupJoin join) {
         joins.remove(join);
-        if (join.isAnswered()) {
-            join.connection().groups().leave(join.remoteId());
+        if (join.answer() != null) {
+            join.wire().end(join.answer().member(), 0, 0);
         }
     }
 
     // ---- groups of this driver ----
 
-    ShmGroup find(String address) {
-        ShmGroup group = groups.get(address);
+    private Group find(String address) {
+        Group group = groups.get(address);
         return group == null || group.ring() == null ? null : group;
     }
 
     /** Why an endpoint may not read a group, or 0. */
-    int refusal(ShmGroup group, ShmConnection connection, String source, byte[] authKey) {
-        if (group == null
-            || connection != null && !connection.peerName().equals(FabricName.driverOf(source))) {
+    private int refusal(Group group, GroupWire wire, GroupRequest request) {
+        if (group == null || wire != null && !wire.peerName().equals(FabricName.driverOf(request.source()))) {
             return FabricErrno.ECONNREFUSED;
         }
-        if (!group.writer().admits(authKey)) {
+        if (!group.writer().admits(request.authKey())) {
             return FabricErrno.EKEYREJECTED;
         }
         return readers.size() < MAX_READERS ? 0 : FabricErrno.EMFILE;
     }
 
-    /** Adds a reader of another driver, which begins at the tail. */
-    ShmGroupReader add(ShmGroup group, String source, ShmConnection connection, int remoteId) {
-        ShmGroupReader reader = ShmGroupReader.remote(group, ++ids, source, connection, remoteId, group.position());
+    private static GroupAnswer answer(Group group, int member) {
+        return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
+            group.ring().capacity(), group.position(), group.sequence(), group.writer().address());
+    }
+
+    /** An endpoint of another driver wants to read a group of this one; if it may, it begins at the tail. */
+    public GroupAnswer onRequest(GroupWire wire, GroupRequest request) {
+        Group group = find(request.group());
+        int errno = refusal(group, wire, request);
+        if (errno != 0) {
+            return GroupAnswer.refused(errno);
+        }
+        GroupReader reader = GroupReader.remote(
+            group, ++ids, request.source(), wire, request.join(), group.position());
         readers.put(reader.id(), reader);
         group.add(reader);
-        return reader;
+        return answer(group, reader.id());
     }
 
     /** A reader of another driver by this driver's number, or null. */
-    ShmGroupReader reader(int id, ShmConnection connection) {
-        ShmGroupReader reader = readers.get(id);
-        return reader != null && reader.connection() == connection ? reader : null;
+    private GroupReader reader(int id, GroupWire wire) {
+        GroupReader reader = readers.get(id);
+        return reader != null && reader.wire() == wire ? reader : null;
     }
 
-    void forget(ShmGroupReader reader) {
+    private void forget(GroupReader reader) {
         readers.remove(reader.id());
     }
 
+    /** The membership of a reader of another driver ends, once it has read everything up to that position. */
+    void end(GroupReader reader, int errno, long position) {
+        forget(reader);
+        reader.wire().end(reader.remoteId(), errno, position);
+    }
+
+    /** A reader of another driver has reported its position; false if that is impossible. */
+    public boolean onPosition(GroupWire wire, int member, long position) {
+        GroupReader reader = reader(member, wire);
+        return reader == null || reader.group().onPosition(reader, position);
+    }
+
     /** The other driver reports the end of a membership: of one of its readers with errno 0, else of one here. */
-    void onEnd(ShmConnection connection, int id, int errno, long position) {
+    public void onEnd(GroupWire wire, int id, int errno, long position) {
         if (errno == 0) {
-            ShmGroupReader reader = reader(id, connection);
+            GroupReader reader = reader(id, wire);
             if (reader != null) {
                 forget(reader);
                 reader.group().remove(reader);
             }
             return;
         }
-        ShmGroupJoin join = pending(id, connection);
+        GroupJoin join = pending(id, wire);
         if (join != null) {
             join.ending(errno, position);
         }
-        for (ShmGroupMember member : members) {
-            if (member.id() == id && member.connection() == connection) {
+        for (GroupMember member : members) {
+            if (member.id() == id && member.wire() == wire) {
                 member.ending(errno, position);
             }
         }
     }
 
-    private void close(ShmGroup group, int errno) {
+    private void close(Group group, int errno) {
         groups.remove(group.address(), group);
-        written = Arrays.stream(written).filter(other -> other != group).toArray(ShmGroup[]::new);
+        written = Arrays.stream(written).filter(other -> other != group).toArray(Group[]::new);
         group.close(errno);
     }
 
     // ---- the end ----
 
-    private ShmGroupMember member(LocalEndpoint endpoint, String address) {
-        for (ShmGroupMember member : members) {
+    private GroupMember member(LocalEndpoint endpoint, String address) {
+        for (GroupMember member : members) {
             if (member.endpoint() == endpoint && member.group().equals(address)) {
                 return member;
             }
@@ -316,30 +376,31 @@ final class ShmGroups {
     }
 
     /** The application leaves a group. */
-    void leave(LocalEndpoint endpoint, String address) {
-        ShmGroupMember member = member(endpoint, address);
+    public void leave(LocalEndpoint endpoint, String address) {
+        GroupMember member = member(endpoint, address);
         if (member != null) {
             member.leave();
         }
-        ShmGroup group = groups.get(address);
+        Group group = groups.get(address);
         if (group != null && group.writer() == endpoint) {
             close(group, FabricErrno.ESHUTDOWN);
         }
     }
 
-    void detach(LocalEndpoint endpoint) {
-        for (ShmGroupJoin join : List.copyOf(joins)) {
+    /** An endpoint closes. */
+    public void detach(LocalEndpoint endpoint) {
+        for (GroupJoin join : List.copyOf(joins)) {
             if (join.endpoint() == endpoint) {
                 giveUp(join);
                 join.closed();
             }
         }
-        for (ShmGroupMember member : members) {
+        for (GroupMember member : members) {
             if (member.endpoint() == endpoint) {
                 member.close(FabricErrno.ESHUTDOWN);
             }
         }
-        for (ShmGroup group : List.copyOf(groups.values())) {
+        for (Group group : List.copyOf(groups.values())) {
             if (group.writer() == endpoint) {
                 close(group, FabricErrno.ESHUTDOWN);
             }
@@ -347,53 +408,53 @@ final class ShmGroups {
     }
 
     /** A membership is over. */
-    void remove(ShmGroupMember member) {
-        members = Arrays.stream(members).filter(other -> other != member).toArray(ShmGroupMember[]::new);
-        if (member.connection() != null) {
-            member.connection().groups().leave(member.remoteId());
+    void remove(GroupMember member) {
+        members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
+        if (member.wire() != null) {
+            member.wire().end(member.remoteId(), 0, 0);
             return;
         }
-        ShmGroup group = groups.get(member.group());
-        ShmGroupReader reader = group == null ? null : group.find(member);
+        Group group = groups.get(member.group());
+        GroupReader reader = group == null ? null : group.find(member);
         if (reader != null) {
             group.remove(reader);
         }
     }
 
     /** The ring of a member's group cannot be read any more. */
-    void onBroken(ShmGroupMember member, int errno, String what) {
+    void onBroken(GroupMember member, int errno, String what) {
         services.onError(new FabricException(errno, "the ring of group " + member.group() + ' ' + what,
             "Its reader " + member.endpoint().address() + " has left it."));
     }
 
-    /** A connection has ended: its readers hold nothing back any more; groups of that driver are read to the end. */
-    void onDown(ShmConnection connection, int errno) {
-        for (ShmGroupReader reader : List.copyOf(readers.values())) {
-            if (reader.connection() == connection) {
+    /** A wire has ended: its readers hold nothing back any more; groups of that driver are read to the end. */
+    public void onDown(GroupWire wire, int errno) {
+        for (GroupReader reader : List.copyOf(readers.values())) {
+            if (reader.wire() == wire) {
                 forget(reader);
                 reader.group().remove(reader);
             }
         }
-        for (ShmGroupMember member : members) {
-            if (member.connection() == connection) {
+        for (GroupMember member : members) {
+            if (member.wire() == wire) {
                 member.onConnectionDown(errno);
             }
         }
-        for (ShmGroupJoin join : List.copyOf(joins)) {
-            if (join.connection() == connection) {
+        for (GroupJoin join : List.copyOf(joins)) {
+            if (join.wire() == wire) {
                 joins.remove(join);
-                join.failed(errno, "is in driver " + connection.peerName() + ", which cannot be reached",
+                join.failed(errno, "is in driver " + wire.peerName() + ", which cannot be reached",
                     "Start that driver, then join again.");
             }
         }
     }
 
     /** The driver ends: nothing is reported. */
-    void close() {
-        for (ShmGroupMember member : members) {
+    public void close() {
+        for (GroupMember member : members) {
             member.close(FabricErrno.ESHUTDOWN);
         }
-        for (ShmGroup group : List.copyOf(groups.values())) {
+        for (Group group : List.copyOf(groups.values())) {
             close(group, FabricErrno.ESHUTDOWN);
         }
         joins.clear();
@@ -402,26 +463,26 @@ final class ShmGroups {
     // ---- progress ----
 
     /** Makes one step; 0 if there was nothing to do. */
-    int poll(int limit) {
+    public int poll(int limit) {
         int work = 0;
-        ShmGroupMember[] reading = members;
+        GroupMember[] reading = members;
         for (int i = 0; i < reading.length; i++) {
             work += reading[i].poll(limit);
         }
-        ShmGroup[] writing = written;
+        Group[] writing = written;
         for (int i = 0; i < writing.length; i++) {
             work += poll(writing[i]);
         }
         return joins.isEmpty() ? work : work + endLateJoins();
     }
 
-    private int poll(ShmGroup group) {
+    private int poll(Group group) {
         try {
             int work = group.poll();
             FaultPoint.pass();
             return work;
         } catch (InternalError e) {
-            ShmGroupRing ring = group.ring();
+            GroupRing ring = group.ring();
             if (ring != null && ring.isCut()) {
                 services.onError(new FabricException(FabricErrno.EIO,
                     "the ring of group " + group.address() + " was truncated while it was mapped here",
@@ -435,7 +496,7 @@ final class ShmGroups {
     }
 
     private int endLateJoins() {
-        for (ShmGroupJoin join : joins) {
+        for (GroupJoin join : joins) {
             if (join.isLate(services.attendedNs())) {
                 giveUp(join);
                 join.failed(FabricErrno.ETIMEDOUT, "has a driver that did not answer in time",
@@ -447,12 +508,12 @@ final class ShmGroups {
     }
 
     /** Prepares for the thread to sleep; false if there is work. */
-    boolean arm() {
+    public boolean arm() {
         boolean armed = true;
-        for (ShmGroup group : written) {
+        for (Group group : written) {
             group.announce();
         }
-        for (ShmGroupMember member : members) {
+        for (GroupMember member : members) {
             armed &= !member.hasMore();
         }
         return armed;
@@ -471,14 +532,14 @@ final class ShmGroups {
 
     /** Makes the ring of a group. */
     private final class CreateTask extends ResourceTask {
-        private final ShmGroup group;
-        private final ShmGroupJoin join;
+        private final Group group;
+        private final GroupJoin join;
         private final boolean reads;
         private final long number = services.nextFileNumber();
         private final int capacity = config.get(ShmConfig.GROUP_RING_LENGTH_BYTES);
         private MappedFile file;
 
-        CreateTask(ShmGroup group, ShmGroupJoin join, boolean reads) {
+        CreateTask(Group group, GroupJoin join, boolean reads) {
             this.group = group;
             this.join = join;
             this.reads = reads;
@@ -491,13 +552,13 @@ final class ShmGroups {
 
         @Override
         protected void execute() {
-            file = ShmGroupRing.create(
+            file = GroupRing.create(
                 services.environment(), services.directoryFd(), number, capacity, services.ownerId());
         }
 
         @Override
         protected void onDone() {
-            ShmGroupRing ring = new ShmGroupRing(services, file, number, capacity);
+            GroupRing ring = new GroupRing(services, file, number, capacity);
             if (group.isClosed()) {
                 ring.discard();
                 join.closed();
@@ -516,7 +577,7 @@ final class ShmGroups {
         @Override
         protected void onFailed(Throwable cause) {
             groups.remove(group.address(), group);
-            join.failed(new FabricException(ShmFiles.errnoOf(cause), "the ring of group " + group.address()
+            join.failed(new FabricException(PeerFile.errnoOf(cause), "the ring of group " + group.address()
                 + " cannot be made: " + cause.getMessage(),
                 "Make room for " + capacity + " bytes, or lower jfabric.shm.groupRingLengthBytes.", cause));
         }
@@ -524,38 +585,39 @@ final class ShmGroups {
 
     /** Maps the ring of a group of another driver. */
     private final class MapTask extends ResourceTask {
-        private final ShmGroupJoin join;
+        private final GroupJoin join;
         private final long number;
         private final int capacity;
-        private final ShmFiles files;
+        private final int directoryFd;
+        private final OwnerId owner;
         private MappedFile file;
 
-        MapTask(ShmGroupJoin join, long number, int capacity) {
+        MapTask(GroupJoin join, long number, int capacity) {
             this.join = join;
             this.number = number;
             this.capacity = capacity;
-            this.files = join.connection().files();
+            this.directoryFd = join.wire().directoryFd();
+            this.owner = join.wire().owner();
         }
 
         @Override
         protected void execute() {
-            file = ShmGroupRing.open(
-                files.peerDirectoryFd(), number, capacity, files.peerOwner(), join.connection().peerName());
+            file = GroupRing.open(directoryFd, number, capacity, owner, join.wire().peerName());
         }
 
         @Override
         protected void onDone() {
             if (join.isOver()) {
-                services.submit(new ShmUnmapTask(file));
+                services.submit(new UnmapTask(file));
             } else {
-                joined(join, new ShmGroupRing(services, file, number, capacity));
+                joined(join, new GroupRing(services, file, number, capacity));
             }
         }
 
         @Override
         protected void onFailed(Throwable cause) {
             giveUp(join);
-            join.failed(new FabricException(ShmFiles.errnoOf(cause), "the ring of group " + join.group()
+            join.failed(new FabricException(PeerFile.errnoOf(cause), "the ring of group " + join.group()
                 + " cannot be mapped: " + cause.getMessage(), "Join again if the writer is still there.", cause));
         }
     }

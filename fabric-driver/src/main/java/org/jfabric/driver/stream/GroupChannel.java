@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
@@ -14,14 +14,14 @@ import org.jfabric.info.Flags;
  *
  * <p>Owner: progress agent.
  */
-final class ShmGroupChannel extends Channel {
-    private final ShmGroups groups;
+final class GroupChannel extends Channel {
+    private final Groups groups;
     private final LocalEndpoint endpoint;
     private final String address;
-    private ShmGroup group;
+    private Group group;
     private boolean wasWriter;
 
-    ShmGroupChannel(ShmGroups groups, LocalEndpoint endpoint, String address, ChannelHandler handler) {
+    GroupChannel(Groups groups, LocalEndpoint endpoint, String address, ChannelHandler handler) {
         // every length is passed to send(), which knows the group's limit
         super(new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE, 0),
             handler);
@@ -39,14 +39,14 @@ final class ShmGroupChannel extends Channel {
     }
 
     /** Sets the group that the endpoint writes to; null if it does not any more. */
-    void group(ShmGroup newGroup) {
+    void group(Group newGroup) {
         group = newGroup;
         wasWriter |= newGroup != null;
     }
 
     @Override
     public int send(TransmitOperation operation, int grant) {
-        ShmGroup to = group;
+        Group to = group;
         if (to == null) {
             return wasWriter ? -FabricErrno.ENOTCONN : -FabricErrno.EOPNOTSUPP;
         }

@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
@@ -25,23 +25,23 @@ import org.jfabric.layout.Words;
  * <p>Every byte of another driver's ring may be wrong: lengths are checked, and each field is read once. Owner:
  * progress agent.
  */
-final class ShmGroupMember extends Channel {
+final class GroupMember extends Channel {
     private static final ChannelLimits LIMITS = new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, 0, 0);
     /** A reader reports its position when it has read this part of the ring. */
     private static final int REPORTS_PER_RING = 8;
     private static final String TRUNCATED = "was truncated while it was mapped here";
 
-    private final ShmGroups groups;
+    private final Groups groups;
     private final int id;
     private final LocalEndpoint endpoint;
     private final String group;
     private final StreamHandler stream;
-    private final ShmGroupRing ring;
+    private final GroupRing ring;
     private final int capacity;
     private final int maxPayload;
     private final boolean isLossy;
     /** Null in the writer's own driver. */
-    private final ShmConnection connection;
+    private final GroupWire wire;
     /** The number of the membership at the writer's driver. */
     private final int remoteId;
     /** Own memory for one message if the ring may overwrite it, else 0. */
@@ -67,23 +67,23 @@ final class ShmGroupMember extends Channel {
     private int endErrno;
     private long endPosition;
 
-    ShmGroupMember(ShmGroups groups, ShmGroupJoin join, ShmGroupRing ring, ChannelHandler source) {
+    GroupMember(Groups groups, GroupJoin join, GroupRing ring, ChannelHandler source) {
         super(LIMITS, source);
         this.groups = groups;
         this.id = join.id();
         this.endpoint = join.endpoint();
         this.group = join.group();
-        this.connection = join.connection();
-        this.remoteId = join.remoteId();
+        this.wire = join.wire();
+        this.remoteId = join.answer().member();
         this.stream = source.streamHandler();
         this.ring = ring.retain();
         this.capacity = ring.capacity();
         this.maxPayload = GroupRingDescriptor.maxPayload(capacity);
-        this.isLossy = join.isLossy();
-        this.copy = join.mayOverrun() ? UnsafeApi.allocateMemory(maxPayload) : 0;
-        this.cursor = join.position();
+        this.isLossy = join.answer().isLossy();
+        this.copy = join.answer().mayOverrun() ? UnsafeApi.allocateMemory(maxPayload) : 0;
+        this.cursor = join.answer().position();
         this.reported = cursor;
-        this.nextSequence = join.sequence();
+        this.nextSequence = join.answer().sequence();
     }
 
     int id() {
@@ -98,15 +98,15 @@ final class ShmGroupMember extends Channel {
         return group;
     }
 
-    ShmConnection connection() {
-        return connection;
+    GroupWire wire() {
+        return wire;
     }
 
     int remoteId() {
         return remoteId;
     }
 
-    ShmGroupRing ring() {
+    GroupRing ring() {
         return ring;
     }
 
@@ -180,8 +180,8 @@ final class ShmGroupMember extends Channel {
         if (isOver) {
             return 1;
         }
-        if (connection != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING
-            && !isEnding() && connection.groups().report(this)) {
+        if (wire != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING
+            && !isEnding() && wire.report(remoteId, cursor)) {
             reported = cursor;
         }
         // a pause is work: the thread must not sleep in the cycle in which the engine asks to be woken

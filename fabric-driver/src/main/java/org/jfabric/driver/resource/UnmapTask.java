@@ -1,13 +1,13 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.resource;
 
-import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.ffi.MappedFile;
 
 /** Unmaps a file that nothing uses. */
-final class ShmUnmapTask extends ResourceTask {
+public final class UnmapTask extends ResourceTask {
     private final MappedFile file;
 
-    ShmUnmapTask(MappedFile file) {
+    /** A task for one mapping. */
+    public UnmapTask(MappedFile file) {
         this.file = file;
     }
 

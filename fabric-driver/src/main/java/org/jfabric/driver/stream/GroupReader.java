@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 /**
  * A reader of a group, as the group's writer knows it: an endpoint of another driver, whose position is the last that
@@ -6,37 +6,37 @@ package org.jfabric.driver.link.shm;
  *
  * <p>Owner: progress agent.
  */
-final class ShmGroupReader {
-    private final ShmGroup group;
+final class GroupReader {
+    private final Group group;
     private final int id;
     private final String address;
-    private final ShmConnection connection;
+    private final GroupWire wire;
     private final int remoteId;
-    private final ShmGroupMember local;
+    private final GroupMember local;
     private long position;
 
-    private ShmGroupReader(
-        ShmGroup group, int id, String address, ShmConnection connection, int remoteId, ShmGroupMember local,
+    private GroupReader(
+        Group group, int id, String address, GroupWire wire, int remoteId, GroupMember local,
         long position) {
         this.group = group;
         this.id = id;
         this.address = address;
-        this.connection = connection;
+        this.wire = wire;
         this.remoteId = remoteId;
         this.local = local;
         this.position = position;
     }
 
-    static ShmGroupReader remote(
-        ShmGroup group, int id, String address, ShmConnection connection, int remoteId, long position) {
-        return new ShmGroupReader(group, id, address, connection, remoteId, null, position);
+    static GroupReader remote(
+        Group group, int id, String address, GroupWire wire, int remoteId, long position) {
+        return new GroupReader(group, id, address, wire, remoteId, null, position);
     }
 
-    static ShmGroupReader local(ShmGroup group, ShmGroupMember member) {
-        return new ShmGroupReader(group, 0, member.endpoint().address(), null, 0, member, 0);
+    static GroupReader local(Group group, GroupMember member) {
+        return new GroupReader(group, 0, member.endpoint().address(), null, 0, member, 0);
     }
 
-    ShmGroup group() {
+    Group group() {
         return group;
     }
 
@@ -50,8 +50,8 @@ final class ShmGroupReader {
     }
 
     /** The connection to its driver; null for a member of this driver. */
-    ShmConnection connection() {
-        return connection;
+    GroupWire wire() {
+        return wire;
     }
 
     /** The other driver's number of the membership. */
@@ -60,7 +60,7 @@ final class ShmGroupReader {
     }
 
     /** The member itself, of this driver; else null. */
-    ShmGroupMember local() {
+    GroupMember local() {
         return local;
     }
 

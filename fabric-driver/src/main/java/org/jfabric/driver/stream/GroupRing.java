@@ -1,9 +1,11 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.driver.resource.PeerFile;
+import org.jfabric.driver.resource.UnmapTask;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.FileHeaderDescriptor;
@@ -16,7 +18,7 @@ import org.jfabric.layout.OwnerId;
  *
  * <p>Owner: progress agent; the static methods run on the resource thread.
  */
-final class ShmGroupRing {
+final class GroupRing {
     private final LinkServices services;
     private final MappedFile file;
     private final long number;
@@ -25,7 +27,7 @@ final class ShmGroupRing {
     private final int capacity;
     private int uses;
 
-    ShmGroupRing(LinkServices services, MappedFile file, long number, int capacity) {
+    GroupRing(LinkServices services, MappedFile file, long number, int capacity) {
         this.services = services;
         this.file = file;
         this.number = number;
@@ -50,7 +52,7 @@ final class ShmGroupRing {
         String name = FileType.GROUP.fileName(number);
         MappedFile file = MappedFile.open(
             directoryFd, name, true, GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
-        ShmRing.verify(file, FileType.GROUP, owner, driverName, name);
+        PeerFile.verify(file, FileType.GROUP, owner, driverName, name);
         file.populate();
         return file;
     }
@@ -100,7 +102,7 @@ final class ShmGroupRing {
         return file.isCut();
     }
 
-    ShmGroupRing retain() {
+    GroupRing retain() {
         uses++;
         return this;
     }
@@ -108,7 +110,7 @@ final class ShmGroupRing {
     /** The last one unmaps the file, later, on the resource thread. */
     void release() {
         if (--uses == 0) {
-            services.submit(new ShmUnmapTask(file));
+            services.submit(new UnmapTask(file));
         }
     }
 

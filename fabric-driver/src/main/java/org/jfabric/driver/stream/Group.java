@@ -1,4 +1,4 @@
-package org.jfabric.driver.link.shm;
+package org.jfabric.driver.stream;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -25,14 +25,15 @@ import org.jfabric.layout.GroupRingDescriptor;
  * <p>A writer that waits for its readers looks at their positions only when the tail reaches the limit. Owner: progress
  * agent.
  */
-final class ShmGroup {
+final class Group {
+    private final Groups groups;
     private final LinkServices services;
     private final GroupName name;
     private final LocalEndpoint writer;
-    private final ShmGroupChannel channel;
+    private final GroupChannel channel;
     private final long stallTimeoutNs;
-    private final List<ShmGroupReader> readers = new ArrayList<>();
-    private ShmGroupRing ring;
+    private final List<GroupReader> readers = new ArrayList<>();
+    private GroupRing ring;
     private long header;
     private int maxPayload;
     private long position;
@@ -48,8 +49,10 @@ final class ShmGroup {
     private boolean isWritten;
     private boolean isClosed;
 
-    ShmGroup(
-        LinkServices services, GroupName name, LocalEndpoint writer, ShmGroupChannel channel, long stallTimeoutNs) {
+    Group(
+        Groups groups, LinkServices services, GroupName name, LocalEndpoint writer, GroupChannel channel,
+        long stallTimeoutNs) {
+        this.groups = groups;
         this.services = services;
         this.name = name;
         this.writer = writer;
@@ -65,11 +68,11 @@ final class ShmGroup {
         return writer;
     }
 
-    ShmGroupChannel channel() {
+    GroupChannel channel() {
         return channel;
     }
 
-    ShmGroupRing ring() {
+    GroupRing ring() {
         return ring;
     }
 
@@ -101,7 +104,7 @@ final class ShmGroup {
     }
 
     /** The ring is mapped: messages can be written. */
-    void open(ShmGroupRing newRing) {
+    void open(GroupRing newRing) {
         ring = newRing.retain();
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
@@ -193,9 +196,9 @@ final class ShmGroup {
         if (isWritten) {
             isWritten = false;
             for (int i = 0, count = readers.size(); i < count; i++) {
-                ShmConnection connection = readers.get(i).connection();
-                if (connection != null) {
-                    connection.written();
+                GroupWire wire = readers.get(i).wire();
+                if (wire != null) {
+                    wire.written();
                 }
             }
         }
@@ -213,7 +216,7 @@ final class ShmGroup {
             return 0;
         }
         int work = 0;
-        for (ShmGroupReader reader : List.copyOf(readers)) {
+        for (GroupReader reader : List.copyOf(readers)) {
             if (reader.position() + ring.capacity() - blockedEnd < 0) {
                 services.onError(new FabricException(FabricErrno.ETIMEDOUT,
                     "reader " + reader.address() + " of group " + address() + " has not read for "
@@ -230,17 +233,17 @@ final class ShmGroup {
     // ---- readers ----
 
     /** Adds a reader that begins at the tail, so that the limit stays right. */
-    void add(ShmGroupReader reader) {
+    void add(GroupReader reader) {
         readers.add(reader);
     }
 
     /** A reader has left, or is lost; the writer does not wait for it any more. */
-    void remove(ShmGroupReader reader) {
+    void remove(GroupReader reader) {
         readers.remove(reader);
     }
 
-    ShmGroupReader find(ShmGroupMember member) {
-        for (ShmGroupReader reader : readers) {
+    GroupReader find(GroupMember member) {
+        for (GroupReader reader : readers) {
             if (reader.local() == member) {
                 return reader;
             }
@@ -249,7 +252,7 @@ final class ShmGroup {
     }
 
     /** A reader of another driver has reported its position; false if that is impossible. */
-    boolean onPosition(ShmGroupReader reader, long read) {
+    boolean onPosition(GroupReader reader, long read) {
         if (read - reader.position() < 0 || read - position > 0) {
             return false;
         }
@@ -270,7 +273,7 @@ final class ShmGroup {
             channel.handler().onWritable();
         }
         announce();
-        for (ShmGroupReader reader : readers) {
+        for (GroupReader reader : readers) {
             end(reader, errno, position);
         }
         readers.clear();
@@ -279,11 +282,11 @@ final class ShmGroup {
         ring = null;
     }
 
-    private void end(ShmGroupReader reader, int errno, long end) {
+    private void end(GroupReader reader, int errno, long end) {
         if (reader.local() != null) {
             reader.local().ending(errno, end);
         } else {
-            reader.connection().groups().end(reader, errno, end);
+            groups.end(reader, errno, end);
         }
     }
 }

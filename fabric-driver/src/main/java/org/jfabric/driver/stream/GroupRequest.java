@@ -1,0 +1,11 @@
+package org.jfabric.driver.stream;
+
+/**
+ * What the driver of a reader asks the driver of a group's writer.
+ *
+ * @param join   the asking driver's number of the membership.
+ * @param source address of the endpoint that wants to read.
+ * @param group  address of the group.
+ */
+public record GroupRequest(int join, String source, String group, byte[] authKey) {
+}
