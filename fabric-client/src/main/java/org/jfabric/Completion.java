@@ -78,7 +78,8 @@ public final class Completion {
      * @return bytes; 0 for sends.
      */
     public long len() {
-        return UnsafeApi.getLong(record + LEN);
+        long field = UnsafeApi.getLong(record + LEN);
+        return (flags() & Flags.MULTICAST) == 0 ? field : CompletionQueueDescriptor.length(field);
     }
 
     /**
@@ -116,7 +117,20 @@ public final class Completion {
      *     endpoint without {@link Flags#SOURCE}, or if the entry is no receive's.
      */
     public long srcAddr() {
-        return UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
+        long field = UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
+        return (flags() & Flags.MULTICAST) == 0 ? field : CompletionQueueDescriptor.source(field);
+    }
+
+    /**
+     * Position of a message of a group over link shm, in the group's log: the number that its writer has given it. It
+     * has no room in libfabric's formats, so that {@link CompletionQueue#read} leaves it out; this view shows it
+     * whatever the queue's format.
+     *
+     * @return the number from 0; -1 of other entries.
+     */
+    public long position() {
+        return (flags() & Flags.MULTICAST) == 0 ? -1 : CompletionQueueDescriptor.position(
+            UnsafeApi.getLong(record + LEN), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
     }
 
     /** Whether it hands out a cell of a receive slab; what the driver says of it, and no context of an application. */

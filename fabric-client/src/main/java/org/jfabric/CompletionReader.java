@@ -38,6 +38,7 @@ class CompletionReader implements Waitable {
 
     private static final int CONTEXT = BODY_OFFSET + CompletionDecoder.opContextEncodingOffset();
     private static final int FLAGS = BODY_OFFSET + CompletionDecoder.flagsEncodingOffset();
+    private static final int LENGTH_IN_ENTRY = CompletionDecoder.lengthEncodingOffset();
     private static final int KIND_SHIFT = 48;
     private static final int FLAGS_SHIFT = 56;
     /** The queue's state is read in one of 1024 empty polls, and in other cases that {@link #whenEmpty} names. */
@@ -345,6 +346,10 @@ class CompletionReader implements Waitable {
                 UnsafeApi.putLong(sources, sourcesAddress + (long) taken * SOURCE_LENGTH,
                     UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
             }
+            if ((UnsafeApi.getLong(record + FLAGS) & Flags.MULTICAST) != 0) {
+                withoutPosition(
+                    array, to, sources, sourcesAddress == 0 ? 0 : sourcesAddress + (long) taken * SOURCE_LENGTH);
+            }
             to += stride;
             ofClient += ofClient(word);
             next++;
@@ -356,6 +361,18 @@ class CompletionReader implements Waitable {
         release(next, ofClient);
         Reference.reachabilityFence(this);
         return taken;
+    }
+
+    /** Takes the halves of the position out of the copy of a group's entry. */
+    private void withoutPosition(byte[] array, long to, Object sources, long sourceAddress) {
+        if (entryLongs > LENGTH_IN_ENTRY / Long.BYTES) {
+            UnsafeApi.putLong(array, to + LENGTH_IN_ENTRY,
+                CompletionQueueDescriptor.length(UnsafeApi.getLong(array, to + LENGTH_IN_ENTRY)));
+        }
+        if (sourceAddress != 0) {
+            UnsafeApi.putLong(sources, sourceAddress,
+                CompletionQueueDescriptor.source(UnsafeApi.getLong(sources, sourceAddress)));
+        }
     }
 
     /** Takes the next entry if it is an error; see {@link CompletionQueue#readErr}. */
@@ -533,14 +550,17 @@ class CompletionReader implements Waitable {
 
     private void fill(CompletionError error, long record, long cell) {
         long body = record + BODY_OFFSET;
+        boolean isOfGroup = (UnsafeApi.getLong(record + FLAGS) & Flags.MULTICAST) != 0;
+        long len = UnsafeApi.getLong(body + LENGTH_IN_ENTRY);
+        long source = UnsafeApi.getLong(body + CompletionDecoder.srcAddrEncodingOffset());
         emptied(error)
             .opContext(UnsafeApi.getLong(record + CONTEXT))
             .flags(UnsafeApi.getLong(record + FLAGS))
-            .len(UnsafeApi.getLong(body + CompletionDecoder.lengthEncodingOffset()))
+            .len(isOfGroup ? CompletionQueueDescriptor.length(len) : len)
             .buf(UnsafeApi.getLong(body + CompletionDecoder.bufEncodingOffset()))
             .data(UnsafeApi.getLong(body + CompletionDecoder.dataEncodingOffset()))
             .tag(UnsafeApi.getLong(body + CompletionDecoder.tagEncodingOffset()))
-            .srcAddr(UnsafeApi.getLong(body + CompletionDecoder.srcAddrEncodingOffset()))
+            .srcAddr(isOfGroup ? CompletionQueueDescriptor.source(source) : source)
             .olen(UnsafeApi.getLong(cell + ErrorCellDecoder.olenEncodingOffset()))
             .err(UnsafeApi.getInt(cell + ErrorCellDecoder.errEncodingOffset()))
             .provErrno(UnsafeApi.getInt(cell + ErrorCellDecoder.provErrnoEncodingOffset()));

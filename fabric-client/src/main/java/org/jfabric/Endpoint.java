@@ -20,6 +20,7 @@ import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
 import org.jfabric.info.HmemPeerToPeer;
 import org.jfabric.info.Info;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.info.Mode;
 import org.jfabric.info.MrMode;
 import org.jfabric.info.PeerPath;
@@ -660,7 +661,24 @@ public final class Endpoint implements Fid {
      *     {@link FabricErrno#EHOSTUNREACH} or {@link FabricErrno#ETIMEDOUT} if its driver does not answer.
      */
     public MulticastGroup join(String address, long opContext, long flags) {
-        return management().join(address, opContext, flags);
+        return join(address, opContext, flags, new JoinAttr());
+    }
+
+    /**
+     * Joins a multicast group as {@link #join(String, long, long)}, with further attributes: a reader of a group over
+     * link shm may begin at the position of a message that the group's ring still has.
+     *
+     * @param address   as above.
+     * @param opContext as above.
+     * @param flags     as above.
+     * @param attr      not kept.
+     * @return the group, as above; {@link MulticastGroup#start()} is where it begins.
+     * @throws FabricException as above; {@link FabricErrno#EINVAL} for a position of another log or term than the
+     *     group's, with both in the message, or for a writer or a datagram group with a position;
+     *     {@link FabricErrno#ENODATA} for one that the ring does not have, with the oldest and the next one.
+     */
+    public MulticastGroup join(String address, long opContext, long flags, JoinAttr attr) {
+        return management().join(address, opContext, flags, attr);
     }
 
     /**

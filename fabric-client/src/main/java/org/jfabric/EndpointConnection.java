@@ -2,8 +2,9 @@ package org.jfabric;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import org.agrona.DirectBuffer;
-import org.jfabric.codec.control.AddressReady;
+import org.jfabric.codec.control.GroupJoined;
 import org.jfabric.codec.control.ConnectionMade;
 import org.jfabric.codec.control.ShutdownEndpoint;
 import org.jfabric.info.BestName;
@@ -12,6 +13,8 @@ import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
+import org.jfabric.info.JoinAttr;
+import org.jfabric.info.LogPosition;
 
 /**
  * Connection management of one active endpoint (fi_cm): its connection and its peer, the names that it asks for, and
@@ -100,16 +103,20 @@ final class EndpointConnection {
         }
     }
 
-    MulticastGroup join(String address, long opContext, long flags) {
+    MulticastGroup join(String address, long opContext, long flags, JoinAttr attr) {
         Codes.required(address, "address");
+        LogPosition from = Codes.required(attr, "attr").from();
         synchronized (domain.lock()) {
             if (endpoint.state() != Endpoint.ENABLED) {
                 throw badState("is not enabled", "Enable it first.");
             }
-            AddressReady ready = domain.commands().join(endpoint.id(), flags, address);
+            GroupJoined ready = domain.commands().join(endpoint.id(), flags, address, from);
             AddressVector vector = endpoint.bindings().addressVector();
             vector.onInserted(ready.fiAddr(), ready.address());
-            MulticastGroup group = new MulticastGroup(domain, endpoint, ready.address(), ready.fiAddr(), opContext);
+            LogPosition start = ready.term() == 0 ? null : new LogPosition(
+                new UUID(ready.logIdHigh(), ready.logIdLow()), ready.term(), ready.position());
+            MulticastGroup group = new MulticastGroup(
+                domain, endpoint, ready.address(), ready.fiAddr(), opContext, start);
             groups.add(group);
             EventQueue events = endpoint.bindings().eventQueue();
             if (events != null) {

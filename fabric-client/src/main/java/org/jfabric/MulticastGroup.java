@@ -4,6 +4,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
 import org.jfabric.info.Flags;
+import org.jfabric.info.LogPosition;
 import org.jfabric.info.SocketName;
 
 /**
@@ -30,14 +31,16 @@ public final class MulticastGroup implements Fid {
     private final String address;
     private final long fiAddr;
     private final long context;
+    private final LogPosition start;
     private volatile boolean open = true;
 
-    MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context) {
+    MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context, LogPosition start) {
         this.domain = domain;
         this.endpoint = endpoint;
         this.address = address;
         this.fiAddr = fiAddr;
         this.context = context;
+        this.start = start;
     }
 
     /**
@@ -57,6 +60,16 @@ public final class MulticastGroup implements Fid {
      */
     public String address() {
         return address;
+    }
+
+    /**
+     * Where the membership begins in the log of a group over link shm: of a reader its first message, of a writer the
+     * next one that it sends.
+     *
+     * @return the place; null of a group of datagrams, which has no log.
+     */
+    public LogPosition start() {
+        return start;
     }
 
     /**

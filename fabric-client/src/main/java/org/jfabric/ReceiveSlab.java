@@ -135,13 +135,21 @@ final class ReceiveSlab {
         long id = UnsafeApi.getLong(record + BODY_OFFSET);
         long length = UnsafeApi.getLong(record + LEN);
         long flags = UnsafeApi.getLong(record + FLAGS);
+        long source = UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
+        long position = -1;
+        if ((flags & Flags.MULTICAST) != 0) {
+            position = CompletionQueueDescriptor.position(length, source);
+            length = CompletionQueueDescriptor.length(length);
+            source = CompletionQueueDescriptor.source(source);
+        }
         boolean more = (flags & Flags.MORE) != 0;
         RecvContext context = contexts[SlabDescriptor.cell(id)];
         long place = UnsafeApi.getLong(record + BUF);
         context.liesIn((flags & Flags.LENT) == 0 ? null : regions.find(view.whole(), (int) place));
         context.open(id, flags, place, length,
             (int) (more ? Math.min(length, leastBytes) : length), UnsafeApi.getLong(record + DATA),
-            UnsafeApi.getLong(record + TAG), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
+            UnsafeApi.getLong(record + TAG), source);
+        context.position(position);
         if (lends && context.isWhole()) {
             giveBackLater(context);
         }

@@ -62,6 +62,8 @@ public final class RecvContext {
     private long data;
     private long tag;
     private long source;
+    /** In the log of its group, or -1. */
+    private long position;
     /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
     private boolean inRing;
     /** The sender's region in which the message lies, or null. */
@@ -198,6 +200,15 @@ public final class RecvContext {
     }
 
     /**
+     * Position of a message of a group over link shm, as {@link Completion#position()}.
+     *
+     * @return the number from 0, or -1; valid while this is open.
+     */
+    public long position() {
+        return position;
+    }
+
+    /**
      * Keeps the message open beyond the next reading calls, until {@link #release()}, a claim or a discard. A message
      * that {@link CompletionQueue#pollMessages} shows where it arrived is copied for that, and has another
      * {@link #id()} afterwards.
@@ -264,6 +275,7 @@ public final class RecvContext {
         messageLength = length;
         shownLength = length;
         region = null;
+        position = -1;
         if (lender != newLender) {
             // a store of a reference costs the collector's barrier
             lender = newLender;
@@ -271,6 +283,10 @@ public final class RecvContext {
         inRing = true;
         id = newId;
         buffer.wrap(address, length);
+    }
+
+    void position(long newPosition) {
+        position = newPosition;
     }
 
     boolean isInRing() {

@@ -22,6 +22,7 @@ import org.jfabric.codec.control.EnableRegion;
 import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.codec.control.ExplainPath;
 import org.jfabric.codec.control.InfoEnd;
+import org.jfabric.codec.control.GroupJoined;
 import org.jfabric.codec.control.InfoMatch;
 import org.jfabric.codec.control.InfoVerdict;
 import org.jfabric.codec.control.InsertAddress;
@@ -49,6 +50,7 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
 import org.jfabric.info.PeerPath;
@@ -293,10 +295,17 @@ public final class DriverProxy {
             new AcceptConnection(endpointId, requestId, cmData), onRefused);
     }
 
-    /** Joins a multicast group. */
-    public AddressReady join(long endpointId, long flags, String address) {
-        return (AddressReady) caller.call("joining " + address, sending(new JoinGroup(endpointId, flags, address)),
-            joined -> issue("leaving " + address, new LeaveGroup(endpointId, ((AddressReady) joined).fiAddr()), null))
+    /**
+     * Joins a multicast group.
+     *
+     * @param from where it is read from; null for what is written from now on.
+     */
+    public GroupJoined join(long endpointId, long flags, String address, LogPosition from) {
+        JoinGroup command = from == null ? new JoinGroup(endpointId, flags, 0, 0, 0, 0, address)
+            : new JoinGroup(endpointId, flags, from.position(), from.logId().getMostSignificantBits(),
+                from.logId().getLeastSignificantBits(), from.term(), address);
+        return (GroupJoined) caller.call("joining " + address, sending(command),
+            joined -> issue("leaving " + address, new LeaveGroup(endpointId, ((GroupJoined) joined).fiAddr()), null))
             .result();
     }
 

@@ -34,6 +34,10 @@ package org.jfabric.layout;
  *  +---------------------------------------------------------------+
  * </pre>
  *
+ * <p>Entries of received messages with {@code FI_MULTICAST} have the position of the message in its group, plus 1: the
+ * low half in the upper half of <em>len</em>, the high half in that of <em>source address</em>. Lengths and addresses
+ * of such messages fit into what is left ({@link #groupLength}, {@link #groupSource}, {@link #position}).
+ *
  * <p>Entry {@code n} is written when the low half of the word at slot {@code n mod capacity} is {@code (int) n + 1}; a
  * slot that still has the entry of the previous lap has {@code (int) n + 1 - capacity}. Nothing is zeroed.
  */
@@ -92,6 +96,8 @@ public final class CompletionQueueDescriptor {
     /** Greatest capacity in entries. */
     public static final int MAX_CAPACITY = 1 << 22;
 
+    private static final long LOW_HALF = 0xFFFF_FFFFL;
+
     private CompletionQueueDescriptor() {
     }
 
@@ -109,6 +115,31 @@ public final class CompletionQueueDescriptor {
             | ((long) (endpointIndex & 0xFFFF) << 32)
             | ((long) (kind & 0xFF) << 48)
             | ((long) (flags & 0xFF) << 56);
+    }
+
+    /** The field <em>len</em> of a message with {@code FI_MULTICAST}; the position is -1 if it has none. */
+    public static long groupLength(long length, long position) {
+        return length | position + 1 << Integer.SIZE;
+    }
+
+    /** The field <em>source address</em> of a message with {@code FI_MULTICAST}. */
+    public static long groupSource(long source, long position) {
+        return source & LOW_HALF | position + 1 & ~LOW_HALF;
+    }
+
+    /** The length from a field <em>len</em> of a message with {@code FI_MULTICAST}. */
+    public static long length(long field) {
+        return field & LOW_HALF;
+    }
+
+    /** The source address from a field of a message with {@code FI_MULTICAST}. */
+    public static long source(long field) {
+        return (int) field;
+    }
+
+    /** The position from the fields <em>len</em> and <em>source address</em>. Returns -1 if there is none. */
+    public static long position(long length, long source) {
+        return Math.max(0, source & ~LOW_HALF | length >>> Integer.SIZE) - 1;
     }
 
     /**

@@ -50,7 +50,7 @@ public final class FileHeaderDescriptor {
      * Of the shared files, and of the messages that clients and drivers of one host exchange. Every change of one of
      * them gives a new number, and another number than one's own is refused.
      */
-    public static final int VERSION = 3;
+    public static final int VERSION = 4;
     /** What to do where two versions meet. */
     public static final String REMEDY = "Use one version of JFabric on both sides: upgrade the older one.";
 

@@ -6,9 +6,12 @@ package org.jfabric.layout;
  *
  * <pre>
  *    0  common file header
- *  128  intent, 8 bytes      position up to which records are being overwritten; stored before a record is written
- *  136  latest, 8 bytes      position of the newest message
+ *  128  intent, 8 bytes      offset up to which records are being overwritten; stored before a record is written
+ *  136  latest, 8 bytes      offset of the newest message
  *  144  tail, 8 bytes        end of the records that are written; stored last, release
+ *  192  log id, 16 bytes     of the group's log; high bits first
+ *  208  term, 4 bytes        of the log, from 1
+ *  216  first, 8 bytes       position of the first message of this file
  *  512  records; the capacity is a power of two
  *
  *  record: starts on a cache line, takes whole lines
@@ -16,7 +19,7 @@ package org.jfabric.layout;
  *  +-------------------------------+-------------------------------+
  *  |       length in bytes         |             flags             |
  *  +-------------------------------+-------------------------------+
- *  |                           sequence                            |   0, 1, 2 … of the messages of this file
+ *  |                           position                            |   of the message: 0, 1, 2 … in its log
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
@@ -26,21 +29,30 @@ package org.jfabric.layout;
  * </pre>
  *
  * <p>The length counts the header and the payload. A record does not cross the end of the ring: a record with
- * {@link #PADDING} fills the remaining bytes and counts as no message. Positions count bytes since the start and never
- * wrap, so that {@code position & (capacity - 1)} is the place of a record.
+ * {@link #PADDING} fills the remaining bytes, has no position, and counts as no message. Offsets count bytes since the
+ * start and never wrap, so that {@code offset & (capacity - 1)} is the place of a record.
+ *
+ * <p>Each record has its position, so that a reader that begins in the middle, or was overrun, needs nothing else to
+ * know which message it reads, and one that reads in order finds a ring out that does not count by ones.
  *
  * <p>A writer that waits for its readers overwrites nothing that one of them has yet to read. With another writer a
- * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - position} is not
- * more than the capacity. A reader that was overrun continues at <em>latest</em>; the sequences say how many messages
- * it has lost.
+ * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - offset} is not
+ * more than the capacity. A reader that was overrun continues at <em>latest</em>; the positions say which messages it
+ * has lost.
  */
 public final class GroupRingDescriptor {
-    /** Offset of the position up to which records are being overwritten. */
+    /** Place in the file of the offset up to which records are being overwritten. */
     public static final int INTENT_OFFSET = 128;
-    /** Offset of the position of the newest message. */
+    /** Place of the offset of the newest message. */
     public static final int LATEST_OFFSET = 136;
-    /** Offset of the end of the records that are written. */
+    /** Place of the end of the records that are written. */
     public static final int TAIL_OFFSET = 144;
+    /** Place of the log id. */
+    public static final int LOG_ID_OFFSET = 192;
+    /** Place of the term. */
+    public static final int TERM_OFFSET = 208;
+    /** Place of the position of the first message. */
+    public static final int FIRST_POSITION_OFFSET = 216;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
     /** Records start on multiples of this. */
@@ -49,8 +61,8 @@ public final class GroupRingDescriptor {
     /** In a record: bytes of its header and payload. */
     public static final int LENGTH = 0;
     public static final int FLAGS = 4;
-    /** In a record: number of the message. */
-    public static final int SEQUENCE = 8;
+    /** In a record: position of the message. */
+    public static final int POSITION = 8;
     /** In a record: the tag, 0 for untagged messages. */
     public static final int TAG = 16;
     /** In a record with {@link #HAS_DATA}: remote CQ data. */

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.codec.control.AddressReady;
+import java.util.UUID;
+import org.jfabric.codec.control.GroupJoined;
 import org.jfabric.codec.control.JoinGroup;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.engine.EngineEndpoint;
@@ -10,6 +11,7 @@ import org.jfabric.driver.link.GroupName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.LogPosition;
 import org.jfabric.info.SocketName;
 
 /**
@@ -35,6 +37,7 @@ final class JoinGroupCommand extends Command {
     private boolean isAnswered;
     private FabricException refusal;
     private long fiAddr;
+    private LogPosition start;
 
     JoinGroupCommand(CommandRequest request, JoinGroup message) {
         super(request);
@@ -71,8 +74,11 @@ final class JoinGroupCommand extends Command {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
-                return answer(new AddressReady(
-                    correlationId(), fiAddr, named != null ? named.address() : group.toString()));
+                return answer(start == null
+                    ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, group.toString())
+                    : new GroupJoined(correlationId(), fiAddr, start.position(),
+                        start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
+                        named.address()));
             }
         }
         return Step.AGAIN;
@@ -90,6 +96,13 @@ final class JoinGroupCommand extends Command {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "flags of joining are 0x" + Long.toHexString(message.flags()), "Give FI_SEND, FI_RECV, both or 0.");
         }
+        LogPosition from = message.term() == 0 ? null : new LogPosition(
+            new UUID(message.logIdHigh(), message.logIdLow()), message.term(), message.position());
+        if (from != null && (message.flags() & DIRECTIONS) != Flags.RECV) {
+            throw new FabricException(FabricErrno.EINVAL,
+                "joining " + message.address() + " to write from position " + from,
+                "Give a position with FI_RECV alone.");
+        }
         BoundAddress bound = endpoint.endpoint().settings().bound();
         if ((endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
@@ -106,8 +119,12 @@ final class JoinGroupCommand extends Command {
             }
             long directions = (message.flags() & DIRECTIONS) == 0 ? DIRECTIONS : message.flags() & DIRECTIONS;
             onThread(endpoint.thread(),
-                () -> endpoint.endpoint().links().join(named, directions, new Answer(endpoint.endpoint())));
+                () -> endpoint.endpoint().links().join(named, directions, from, new Answer(endpoint.endpoint())));
             return;
+        }
+        if (from != null) {
+            throw new FabricException(FabricErrno.EINVAL, message.address() + " is a group of datagrams, which has no"
+                + " positions", "Join it without one.");
         }
         SocketName wanted = SocketName.parse(message.address());
         if (!wanted.inetAddress().isMulticastAddress()) {
@@ -131,10 +148,11 @@ final class JoinGroupCommand extends Command {
         }
 
         @Override
-        public void onJoined() {
+        public void onJoined(LogPosition newStart) {
             long number = endpoint.links().number(named);
             context().inbox().post(() -> {
                 fiAddr = number;
+                start = newStart;
                 isAnswered = true;
             });
         }

@@ -112,7 +112,7 @@ final class BufferedReceives extends ReceiveMode {
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(from, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
+        cell.set(from, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length, from.position());
         from.passed(length);
         if (!mayOverrun) {
             quota.takeAndUse();
@@ -156,7 +156,7 @@ final class BufferedReceives extends ReceiveMode {
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(from, Flags.MSG, 0, 0, length);
+        cell.set(from, Flags.MSG, 0, 0, length, -1);
         cell.state = SlabCell.OUT;
         return cells.context(cell);
     }
@@ -178,6 +178,11 @@ final class BufferedReceives extends ReceiveMode {
         operation.message(from, flags & ReceiveOperation.MESSAGE_BITS, tag, data, payload.lengthBytes());
         ends.end(operation);
         return true;
+    }
+
+    @Override
+    boolean hasShown(PeerReceives from) {
+        return order.oldest(from) == null;
     }
 
     @Override
@@ -289,6 +294,7 @@ final class BufferedReceives extends ReceiveMode {
         }
         operation.message(
             cell.from, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
+        operation.messagePosition = cell.position;
         if (!discards) {
             operation.place(0, cell.address, operation.placedBytes());
         }
@@ -351,7 +357,7 @@ final class BufferedReceives extends ReceiveMode {
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
         cell.set(operation.from, operation.messageFlags, operation.messageTag, operation.messageData,
-            operation.messageLength);
+            operation.messageLength, operation.messagePosition);
         // from here on only the cell represents the message; its sender is notified even if the entry is written later
         operation.reported = true;
         if (operation.isOfDriver) {

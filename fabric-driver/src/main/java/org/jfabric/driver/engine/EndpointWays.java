@@ -14,6 +14,7 @@ import org.jfabric.driver.link.MarkedAddress;
 import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 import org.jfabric.info.Reason;
 
 /**
@@ -88,12 +89,12 @@ public final class EndpointWays {
      * @param flags   {@code Flags.SEND}, {@code Flags.RECV} or both.
      * @param handler gets the result, perhaps inside this call.
      */
-    public void join(GroupName group, long flags, GroupHandler handler) {
+    public void join(GroupName group, long flags, LogPosition from, GroupHandler handler) {
         engine.leaveQuick();
         boolean isClosed = endpoint.isClosed();
         for (Way way : ways) {
             if (way.link().namesGroups() && !isClosed) {
-                way.link().join(way.local(), group, flags, handler);
+                way.link().join(way.local(), group, flags, from, handler);
                 return;
             }
         }

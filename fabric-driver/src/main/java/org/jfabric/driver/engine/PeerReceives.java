@@ -25,6 +25,8 @@ final class PeerReceives {
     /** Whether it is in {@link OwedCredit}. */
     private boolean owesCredit;
     private PeerReceives nextOwing;
+    /** Position in its group of the message that arrives; -1 of what is no group with a log. */
+    private long position = -1;
     /** Set on an endpoint with buffered receives, once a message was lent. */
     private MessageLender lender;
 
@@ -34,6 +36,15 @@ final class PeerReceives {
         this.bound = bound;
         this.owedCredit = owedCredit;
         this.held = new HeldMessages(this, budget);
+    }
+
+    /** The position in its group of the message that arrives; -1 if it has none. */
+    long position() {
+        return position;
+    }
+
+    void position(long newPosition) {
+        position = newPosition;
     }
 
     /** Who it is, and the channel. Returns the same object for the life of this one. */

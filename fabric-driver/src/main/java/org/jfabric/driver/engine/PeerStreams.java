@@ -32,6 +32,16 @@ final class PeerStreams extends StreamHandler {
     }
 
     @Override
+    public void position(long position) {
+        receives.position(position);
+    }
+
+    @Override
+    public boolean onGap(long first, long last) {
+        return receiver.gap(receives, first, last);
+    }
+
+    @Override
     public void onPlaced(Placement placement) {
         credit.received(placement.lengthBytes());
         receiver.onPlaced(receives, placement);

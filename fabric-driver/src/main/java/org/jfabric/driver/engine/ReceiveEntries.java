@@ -1,6 +1,8 @@
 package org.jfabric.driver.engine;
 
+import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.LentMessages;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
@@ -15,7 +17,7 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  *
  * <p>Owner: progress agent.
  */
-final class ReceiveEntries {
+final class ReceiveEntries implements QuotaMember {
     private final CompletionWriter completions;
     private final int completionIndex;
     private final CounterWriter counter;
@@ -24,6 +26,13 @@ final class ReceiveEntries {
     private final boolean sources;
     private final boolean unknownSources;
     private final long prefixBytes;
+    private final boolean mayOverrun;
+    /** First and last position of lost messages; made with the first entry that says so. */
+    private UnsafeBuffer lost;
+    /** Of the driver's quota. */
+    private boolean isMember;
+    /** Such an entry waits for a slot. */
+    private boolean waits;
 
     ReceiveEntries(
         EndpointSettings settings, CompletionWriter completions, int completionIndex, CounterWriter counter,
@@ -31,6 +40,7 @@ final class ReceiveEntries {
         this.sources = settings.reportsSource();
         this.unknownSources = settings.reportsUnknownSource();
         this.prefixBytes = settings.prefixBytes();
+        this.mayOverrun = settings.mayOverrun();
         this.completions = completions;
         this.completionIndex = completionIndex;
         this.counter = counter;
@@ -152,11 +162,11 @@ final class ReceiveEntries {
             share,
             operation.context,
             Flags.RECV | operation.messageFlags,
-            placed + prefixBytes,
+            length(operation, placed + prefixBytes),
             place,
             operation.messageData,
             operation.messageTag,
-            source(operation.from));
+            source(operation));
         return true;
     }
 
@@ -194,11 +204,11 @@ final class ReceiveEntries {
             share,
             operation.context,
             Flags.RECV | operation.messageFlags,
-            operation.messageLength + prefixBytes,
+            length(operation, operation.messageLength + prefixBytes),
             buf == 0 ? 0 : buf - prefixBytes,
             operation.messageData,
             operation.messageTag,
-            source(operation.from));
+            source(operation));
     }
 
     /**
@@ -216,11 +226,13 @@ final class ReceiveEntries {
             CompletionQueueDescriptor.FLAG_BUFFERED | (ofShare ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0),
             context,
             Flags.RECV | cell.flags | (cell.message == null ? 0 : Flags.MORE) | (cell.isLent ? Flags.LENT : 0),
-            cell.length,
+            (cell.flags & Flags.MULTICAST) == 0 ? cell.length
+                : CompletionQueueDescriptor.groupLength(cell.length, cell.position),
             cell.place,
             cell.data,
             cell.tag,
-            source(cell.from));
+            (cell.flags & Flags.MULTICAST) == 0 ? source(cell.from)
+                : CompletionQueueDescriptor.groupSource(source(cell.from), cell.position));
     }
 
     /** Returns whether a message gets an entry that ended in a multi-receive buffer, or in a shared context. */
@@ -295,11 +307,11 @@ final class ReceiveEntries {
             share,
             operation.context,
             Flags.RECV | operation.messageFlags,
-            placed,
+            length(operation, placed),
             place,
             operation.messageData,
             operation.messageTag,
-            source(operation.from),
+            source(operation),
             overflow,
             errno,
             failure.of(errno),
@@ -317,6 +329,76 @@ final class ReceiveEntries {
 
     private static boolean isTruncated(ReceiveOperation operation) {
         return operation.messageLength > operation.length;
+    }
+
+    /** The length for the entry of a message, with half of its position if it is a group's. */
+    private static long length(ReceiveOperation operation, long length) {
+        return (operation.messageFlags & Flags.MULTICAST) == 0 ? length
+            : CompletionQueueDescriptor.groupLength(length, operation.messagePosition);
+    }
+
+    /** The source address for the entry of a message, with the other half. */
+    private long source(ReceiveOperation operation) {
+        long source = source(operation.from);
+        return (operation.messageFlags & Flags.MULTICAST) == 0 ? source
+            : CompletionQueueDescriptor.groupSource(source, operation.messagePosition);
+    }
+
+    /**
+     * Writes the error entry of messages of a group that are lost. No receive has a slot for it, so it takes one of the
+     * driver's quota. Returns false if none is free; the client wakes the driver when one is.
+     */
+    boolean gap(PeerReceives from, long firstPosition, long lastPosition) {
+        if (!mayOverrun && !takeSlot()) {
+            return false;
+        }
+        if (lost == null) {
+            lost = new UnsafeBuffer(new byte[2 * Long.BYTES]);
+        }
+        if (counter != null) {
+            counter.error();
+        }
+        lost.putLong(0, firstPosition, ByteOrder.LITTLE_ENDIAN);
+        lost.putLong(Long.BYTES, lastPosition, ByteOrder.LITTLE_ENDIAN);
+        completions.error(
+            completionIndex, mayOverrun ? 0 : CompletionQueueDescriptor.FLAG_DRIVER_SHARE, 0,
+            Flags.RECV | Flags.MULTICAST, 0, 0, 0, 0, source(from) & 0xFFFF_FFFFL, 0, FabricErrno.ENODATA,
+            FabricErrno.ENODATA, lost);
+        return true;
+    }
+
+    private boolean takeSlot() {
+        DriverQuota quota = completions.driverQuota();
+        if (!isMember) {
+            isMember = true;
+            quota.open(this);
+        }
+        boolean isFree = quota.hasFree();
+        if (isFree == waits) {
+            waits = !isFree;
+            if (waits) {
+                quota.waits();
+            } else {
+                quota.waitsNoMore();
+            }
+        }
+        if (isFree) {
+            quota.takeAndUse();
+        }
+        return isFree;
+    }
+
+    /** The link asks again in each cycle. */
+    @Override
+    public int retry() {
+        return 0;
+    }
+
+    /** The endpoint closes. */
+    void close() {
+        if (isMember) {
+            completions.driverQuota().close(this, 0, waits);
+        }
     }
 
     /** The source address of a sender for completion entries. */

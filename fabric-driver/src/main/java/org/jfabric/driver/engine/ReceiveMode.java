@@ -66,6 +66,11 @@ abstract class ReceiveMode implements QuotaMember {
     void failPeer(PeerReceives from, int errno) {
     }
 
+    /** Whether the untagged messages of a peer that were taken without receives have their entries. */
+    boolean hasShown(PeerReceives from) {
+        return true;
+    }
+
     /**
      * Whether a paused message has to be stored even beyond the budget, because nothing else could make room for it.
      */

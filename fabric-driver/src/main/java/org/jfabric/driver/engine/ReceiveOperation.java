@@ -38,6 +38,8 @@ class ReceiveOperation extends PostedReceive {
     long messageTag;
     long messageData;
     long messageLength;
+    /** With FI_MULTICAST: in the log of its group, or -1. */
+    long messagePosition;
     /** Its number in {@link EntryOrder}; 0 if it has none. */
     long matchedNumber;
 
@@ -145,6 +147,9 @@ class ReceiveOperation extends PostedReceive {
         messageTag = newTag;
         messageData = newData;
         messageLength = newLength;
+        if ((newFlags & Flags.MULTICAST) != 0) {
+            messagePosition = newFrom.position();
+        }
     }
 
     /** Copies bytes of the message into the buffer: none beyond {@link #placedBytes()}. */

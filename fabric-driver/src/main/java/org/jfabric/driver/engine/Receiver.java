@@ -360,6 +360,13 @@ final class Receiver {
         streams.onAborted(from, placement, errno);
     }
 
+    /** Messages of a group are lost; false if the entry that says so has no place yet. */
+    boolean gap(PeerReceives from, long first, long last) {
+        ReceiveEntries of = entries != null ? entries : from.bound().entries();
+        return from.entryOrder().isEmpty() && !waiting.hasUntagged(from) && mode.hasShown(from)
+            && of.gap(from, first, last);
+    }
+
     /**
      * A peer is down: operations that need it fail; messages that were received completely stay.
      *
@@ -481,6 +488,7 @@ final class Receiver {
         }
         mode.close();
         if (entries != null) {
+            entries.close();
             entries.retire(unfinished);
         }
         pool.close();

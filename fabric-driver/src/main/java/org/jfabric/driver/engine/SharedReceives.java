@@ -288,6 +288,11 @@ final class SharedReceives extends ReceiveMode {
             return blocked && (mayOverrun || quota.hasFree()) ? match() : 0;
         }
 
+        /** Writes the entries of the endpoint. */
+        ReceiveEntries entries() {
+            return entries;
+        }
+
         /** Takes the slot of a message's entry; false if none is free, or if earlier messages wait for one. */
         private boolean takeSlot() {
             if (blocked || !mayOverrun && !quota.take()) {

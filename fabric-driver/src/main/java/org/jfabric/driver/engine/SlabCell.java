@@ -35,6 +35,8 @@ final class SlabCell {
     long tag;
     long data;
     long length;
+    /** In the log of its group, or -1. */
+    long position;
     /** The message lies at its sender, and the cell says where. */
     boolean isLent;
     /** Of a lent message whose sender is gone: the positive errno of a claim; else 0. */
@@ -52,11 +54,13 @@ final class SlabCell {
     }
 
     /** Sets the message, or prefix of a message, that is in the cell. */
-    void set(PeerReceives sender, long messageFlags, long messageTag, long messageData, long messageLength) {
+    void set(PeerReceives sender, long messageFlags, long messageTag, long messageData, long messageLength,
+        long messagePosition) {
         from = sender;
         flags = messageFlags;
         tag = messageTag;
         data = messageData;
         length = messageLength;
+        position = messagePosition;
     }
 }

@@ -27,6 +27,8 @@ final class StoredMessage extends UnexpectedMessage {
     long flags;
     long data;
     long length;
+    /** In the log of its group, or -1. */
+    long position;
     long block;
     /** Acknowledgements that the sender waits for: {@code MATCH_COMPLETE}, and {@code FENCE} if its fence waits. */
     long awaited;

@@ -69,6 +69,15 @@ final class WaitingMessages {
         return tagged.postedCount() + untagged.postedCount();
     }
 
+    /** Whether untagged messages of a peer wait: their entries come in the order of sending. */
+    boolean hasUntagged(PeerReceives from) {
+        UnexpectedMessage message = from.held().count() == 0 ? null : untagged.firstUnexpected();
+        while (message != null && ((StoredMessage) message).from != from) {
+            message = untagged.nextUnexpected(message);
+        }
+        return message != null;
+    }
+
     /** Takes a record and a block for a message; returns null if its peer exceeds its granted credit. */
     StoredMessage store(PeerReceives from, long flags, long tag, long data, long length) {
         if (!from.held().store(length)) {
@@ -123,6 +132,7 @@ final class WaitingMessages {
         message.flags = flags & ReceiveOperation.MESSAGE_BITS;
         message.data = data;
         message.length = length;
+        message.position = from.position();
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, from.peer().source());
     }
 
@@ -430,5 +440,6 @@ final class WaitingMessages {
     /** Copies the header fields of a message to the receive that takes it. */
     static void describe(ReceiveOperation operation, StoredMessage message) {
         operation.message(message.from, message.flags, message.tag(), message.data, message.length);
+        operation.messagePosition = message.position;
     }
 }

@@ -1,15 +1,21 @@
 package org.jfabric.driver.link;
 
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 
 /**
- * Takes the result of {@link Link#join(LocalEndpoint, GroupName, long, GroupHandler)}: one call of one method.
+ * Takes the result of {@link Link#join(LocalEndpoint, GroupName, long, LogPosition, GroupHandler)}: one call of one
+ * method.
  *
  * <p>Owner: progress agent.
  */
 public interface GroupHandler {
-    /** The endpoint is a member. */
-    void onJoined();
+    /**
+     * The endpoint is a member.
+     *
+     * @param start of a reader its first message, of a writer the next one.
+     */
+    void onJoined(LogPosition start);
 
     /**
      * The endpoint is no member.

@@ -4,6 +4,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
+import org.jfabric.info.LogPosition;
 
 /**
  * A transport by which endpoints reach each other: loopback, shm, tcp, … A driver has one object of each link.
@@ -67,8 +68,10 @@ public abstract class Link {
      * {@link #detach}.
      *
      * @param flags    {@code Flags.SEND} to write, {@code Flags.RECV} to read, or both.
+     * @param from     the first message that is read; null for what is written from now on.
      */
-    public void join(LocalEndpoint endpoint, GroupName group, long flags, GroupHandler handler) {
+    public void join(
+        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, GroupHandler handler) {
         throw new IllegalStateException("link " + name() + " has no groups with names");
     }
 

@@ -20,6 +20,25 @@ public abstract class StreamHandler {
      */
     public abstract void place(long flags, long tag, long data, long length, Placement placement);
 
+    /**
+     * Of a group with a log: the position of the message that the next calls are about. Other links do not call it.
+     */
+    public void position(long position) {
+        // most messages have none
+    }
+
+    /**
+     * Messages of a group are lost to its reader. The application gets an error entry behind those of the messages
+     * before, as far as these have receives.
+     *
+     * @param first position of the first of them.
+     * @param last  position of the last one.
+     * @return false if the entry has no place yet: the link delivers nothing and calls again in each poll.
+     */
+    public boolean onGap(long first, long last) {
+        return true;
+    }
+
     /** All bytes of a placed message have arrived. */
     public abstract void onPlaced(Placement placement);
 

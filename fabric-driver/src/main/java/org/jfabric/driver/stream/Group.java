@@ -11,6 +11,7 @@ import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
 
 /**
@@ -26,6 +27,8 @@ import org.jfabric.layout.GroupRingDescriptor;
  * agent.
  */
 final class Group {
+    private static final int MARKS = 16;
+
     private final Groups groups;
     private final LinkServices services;
     private final GroupName name;
@@ -36,13 +39,22 @@ final class Group {
     private GroupRing ring;
     private long header;
     private int maxPayload;
+    /** Log, term, and the position of the first message of this ring. */
+    private LogPosition first;
+    /** End of the records that are written. */
+    private long tail;
+    /** Of the next message. */
     private long position;
-    private long sequence;
     private long limit;
+    /** Offsets and positions of records, one for each part of the ring, from which an older message is found. */
+    private final long[] markedOffsets = new long[MARKS];
+    private final long[] markedPositions = new long[MARKS];
+    private int markShift;
+    private long nextMark;
     /** A message waits for room; end of its record. */
     private boolean isBlocked;
     private long blockedEnd;
-    /** Position of the slowest reader when it was last seen to move, and the time of that. */
+    /** Offset of the slowest reader when it was last seen to move, and the time of that. */
     private long slowest;
     private long slowestSinceNs;
     /** Messages were written since the readers' drivers were last woken. */
@@ -90,13 +102,18 @@ final class Group {
     }
 
     /** End of the records that are written. */
+    long tail() {
+        return tail;
+    }
+
+    /** Position of the next message. */
     long position() {
         return position;
     }
 
-    /** Number of the next message. */
-    long sequence() {
-        return sequence;
+    /** Where the next message is in the log. */
+    LogPosition next() {
+        return first.at(position);
     }
 
     int maxPayload() {
@@ -104,8 +121,11 @@ final class Group {
     }
 
     /** The ring is mapped: messages can be written. */
-    void open(GroupRing newRing) {
+    void open(GroupRing newRing, LogPosition newFirst) {
         ring = newRing.retain();
+        first = newFirst;
+        position = newFirst.position();
+        markShift = Integer.numberOfTrailingZeros(ring.capacity() / MARKS);
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
         limit = isLossy() ? Long.MAX_VALUE : ring.capacity();
@@ -123,8 +143,8 @@ final class Group {
         int before = hasData ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
         int length = before + (int) operation.length;
         int aligned = GroupRingDescriptor.alignedLength(length);
-        int toEnd = ring.toEnd(position);
-        long start = aligned > toEnd ? position + toEnd : position;
+        int toEnd = ring.toEnd(tail);
+        long start = aligned > toEnd ? tail + toEnd : tail;
         long end = start + aligned;
         if (end - limit > 0 && !makeRoom(end)) {
             if (!isBlocked) {
@@ -138,17 +158,20 @@ final class Group {
         UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.INTENT_OFFSET, end);
         // a reader that sees a byte of the record also sees the intent
         UnsafeApi.storeFence();
-        if (start != position) {
-            long padding = ring.record(position);
+        if (start != tail) {
+            long padding = ring.record(tail);
             UnsafeApi.putInt(padding + GroupRingDescriptor.LENGTH, toEnd);
             UnsafeApi.putInt(padding + GroupRingDescriptor.FLAGS, GroupRingDescriptor.PADDING);
+        }
+        if (start - nextMark >= 0) {
+            mark(start);
         }
         long record = ring.record(start);
         UnsafeApi.putInt(record + GroupRingDescriptor.LENGTH, length);
         UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS,
             ((operation.flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
                 | (hasData ? GroupRingDescriptor.HAS_DATA : 0));
-        UnsafeApi.putLong(record + GroupRingDescriptor.SEQUENCE, sequence);
+        UnsafeApi.putLong(record + GroupRingDescriptor.POSITION, position);
         UnsafeApi.putLong(record + GroupRingDescriptor.TAG, operation.tag);
         if (hasData) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, operation.data);
@@ -156,20 +179,27 @@ final class Group {
         operation.copyTo(0, record + before, operation.length);
         UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
         UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, end);
-        position = end;
-        sequence++;
+        tail = end;
+        position++;
         isWritten = true;
         return Channel.DONE;
     }
 
+    private void mark(long offset) {
+        int part = (int) (offset >>> markShift) & MARKS - 1;
+        markedOffsets[part] = offset;
+        markedPositions[part] = position;
+        nextMark = (offset >>> markShift) + 1 << markShift;
+    }
+
     /** Updates the limit; false if records up to that end do not fit yet. */
     private boolean makeRoom(long end) {
-        long first = position;
+        long slowestRead = tail;
         for (int i = 0, count = readers.size(); i < count; i++) {
-            long read = readers.get(i).position();
-            first = read - first < 0 ? read : first;
+            long read = readers.get(i).offset();
+            slowestRead = read - slowestRead < 0 ? read : slowestRead;
         }
-        limit = first + ring.capacity();
+        limit = slowestRead + ring.capacity();
         return end - limit <= 0;
     }
 
@@ -217,13 +247,13 @@ final class Group {
         }
         int work = 0;
         for (GroupReader reader : List.copyOf(readers)) {
-            if (reader.position() + ring.capacity() - blockedEnd < 0) {
+            if (reader.offset() + ring.capacity() - blockedEnd < 0) {
                 services.onError(new FabricException(FabricErrno.ETIMEDOUT,
                     "reader " + reader.address() + " of group " + address() + " has not read for "
                         + stallTimeoutNs + " ns while the group waited for it",
                     "It was removed, and may join again; the time is jfabric.shm.groupStallTimeoutNs."));
                 readers.remove(reader);
-                end(reader, FabricErrno.ETIMEDOUT, reader.position());
+                end(reader, FabricErrno.ETIMEDOUT, reader.offset());
                 work++;
             }
         }
@@ -232,9 +262,62 @@ final class Group {
 
     // ---- readers ----
 
-    /** Adds a reader that begins at the tail, so that the limit stays right. */
+    /** Adds a reader, whose records must not be overwritten from now on. */
     void add(GroupReader reader) {
         readers.add(reader);
+        limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
+    }
+
+    /**
+     * Whether messages can be read from a place: it is one of this log and term, and the ring still has the first of
+     * them. Returns 0, or why not.
+     */
+    int refusal(LogPosition from) {
+        if (from == null) {
+            return 0;
+        }
+        if (!from.at(0).equals(first.at(0))) {
+            return FabricErrno.EINVAL;
+        }
+        return from.position() > position || from.position() < oldest() ? FabricErrno.ENODATA : 0;
+    }
+
+    /** The oldest message that is found in the ring. */
+    long oldest() {
+        long oldest = position;
+        for (int i = 0; i < MARKS; i++) {
+            if (isMarked(i) && markedPositions[i] < oldest) {
+                oldest = markedPositions[i];
+            }
+        }
+        return oldest;
+    }
+
+    /** The part of the ring has a mark, whose record is not overwritten. */
+    private boolean isMarked(int part) {
+        return tail != 0 && markedOffsets[part] >= Math.max(0, tail - ring.capacity())
+            && (markedOffsets[part] != 0 || part == 0);
+    }
+
+    /** Offset of a message that is not older than {@link #oldest()}. */
+    long offset(long wanted) {
+        if (wanted == position) {
+            return tail;
+        }
+        long offset = 0;
+        long at = -1;
+        for (int i = 0; i < MARKS; i++) {
+            if (isMarked(i) && markedPositions[i] <= wanted && markedPositions[i] > at) {
+                at = markedPositions[i];
+                offset = markedOffsets[i];
+            }
+        }
+        while (at != wanted) {
+            long record = ring.record(offset);
+            at += (UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS) & GroupRingDescriptor.PADDING) == 0 ? 1 : 0;
+            offset += GroupRingDescriptor.alignedLength(UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH));
+        }
+        return offset;
     }
 
     /** A reader has left, or is lost; the writer does not wait for it any more. */
@@ -251,12 +334,12 @@ final class Group {
         return null;
     }
 
-    /** A reader of another driver has reported its position; false if that is impossible. */
-    boolean onPosition(GroupReader reader, long read) {
-        if (read - reader.position() < 0 || read - position > 0) {
+    /** A reader of another driver has reported how far it is; false if that is impossible. */
+    boolean onPosition(GroupReader reader, long read, long next) {
+        if (read - reader.offset() < 0 || read - tail > 0 || next < reader.position() || next > position) {
             return false;
         }
-        reader.position(read);
+        reader.reported(read, next);
         return true;
     }
 
@@ -274,7 +357,7 @@ final class Group {
         }
         announce();
         for (GroupReader reader : readers) {
-            end(reader, errno, position);
+            end(reader, errno, tail);
         }
         readers.clear();
         ring.delete();

@@ -4,6 +4,7 @@ import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 
 /**
  * An endpoint of this driver that wants to read a group, until it does: where its reading begins.
@@ -18,17 +19,19 @@ final class GroupJoin {
     private final GroupWire wire;
     private final long deadlineNs;
     private boolean isOver;
+    private final LogPosition from;
     private GroupAnswer answer;
     /** The writer has left while the ring was being mapped. */
     private int endErrno;
-    private long endPosition;
+    private long endOffset;
 
     GroupJoin(
-        int id, LocalEndpoint endpoint, String group, GroupHandler handler, GroupWire wire,
-        long deadlineNs) {
+        int id, LocalEndpoint endpoint, String group, LogPosition from, GroupHandler handler,
+        GroupWire wire, long deadlineNs) {
         this.id = id;
         this.endpoint = endpoint;
         this.group = group;
+        this.from = from;
         this.handler = handler;
         this.wire = wire;
         this.deadlineNs = deadlineNs;
@@ -67,20 +70,20 @@ final class GroupJoin {
 
     /** The request to the writer's driver. */
     GroupRequest request() {
-        return new GroupRequest(id, endpoint.address(), group, endpoint.authKey());
+        return new GroupRequest(id, endpoint.address(), group, endpoint.authKey(), from);
     }
 
     void ending(int errno, long end) {
         endErrno = errno;
-        endPosition = end;
+        endOffset = end;
     }
 
     int endErrno() {
         return endErrno;
     }
 
-    long endPosition() {
-        return endPosition;
+    long endOffset() {
+        return endOffset;
     }
 
     /** Whether it has joined, or was refused. */
@@ -93,10 +96,10 @@ final class GroupJoin {
         failed(FabricErrno.EOPBADSTATE, "was being joined by an endpoint that is closed", "Open another one.");
     }
 
-    void joined() {
+    void joined(LogPosition start) {
         if (!isOver) {
             isOver = true;
-            handler.onJoined();
+            handler.onJoined(start);
         }
     }
 

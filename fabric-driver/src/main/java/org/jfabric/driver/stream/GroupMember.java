@@ -27,7 +27,7 @@ import org.jfabric.layout.Words;
  */
 final class GroupMember extends Channel {
     private static final ChannelLimits LIMITS = new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, 0, 0);
-    /** A reader reports its position when it has read this part of the ring. */
+    /** A reader reports how far it is when it has read this part of the ring. */
     private static final int REPORTS_PER_RING = 8;
     private static final String TRUNCATED = "was truncated while it was mapped here";
 
@@ -48,7 +48,13 @@ final class GroupMember extends Channel {
     private long copy;
     private long cursor;
     private long reported;
-    private long nextSequence;
+    /** Position of the message at the cursor, if none was lost. */
+    private long nextPosition;
+    /** Bytes that were overwritten before the message {@link #skippedBefore} could be read. */
+    private long skipped;
+    private long skippedBefore;
+    /** Lost messages wait for a place of the entry that says so. */
+    private boolean isGapPending;
     private boolean isOver;
 
     // the message at the cursor, while the engine has no room for it or its bytes are being placed
@@ -63,9 +69,9 @@ final class GroupMember extends Channel {
     private int payloadLength;
     private int recordLength;
 
-    /** Set when the membership ends as soon as everything before that position is read. */
+    /** Set when the membership ends as soon as everything before that offset is read. */
     private int endErrno;
-    private long endPosition;
+    private long endOffset;
 
     GroupMember(Groups groups, GroupJoin join, GroupRing ring, ChannelHandler source) {
         super(LIMITS, source);
@@ -81,9 +87,9 @@ final class GroupMember extends Channel {
         this.maxPayload = GroupRingDescriptor.maxPayload(capacity);
         this.isLossy = join.answer().isLossy();
         this.copy = join.answer().mayOverrun() ? UnsafeApi.allocateMemory(maxPayload) : 0;
-        this.cursor = join.answer().position();
+        this.cursor = join.answer().offset();
         this.reported = cursor;
-        this.nextSequence = join.answer().sequence();
+        this.nextPosition = join.answer().start().position();
     }
 
     int id() {
@@ -110,9 +116,14 @@ final class GroupMember extends Channel {
         return ring;
     }
 
-    /** Everything before this position has been read. */
-    long position() {
+    /** Everything before this offset of the ring has been read. */
+    long offset() {
         return cursor;
+    }
+
+    /** Position of the next message. */
+    long position() {
+        return nextPosition;
     }
 
     boolean isEnding() {
@@ -127,7 +138,7 @@ final class GroupMember extends Channel {
 
     /** Whether a poll would take a message. */
     boolean hasMore() {
-        return !isPaused && (ring.tail() != cursor || isEnding());
+        return !isPaused && !isGapPending && (ring.tail() != cursor || isEnding());
     }
 
     /**
@@ -159,6 +170,7 @@ final class GroupMember extends Channel {
             stream.onAborted(placement, FabricErrno.EFAULT);
         }
         int work = 0;
+        boolean wasPending = isGapPending;
         if (isPaused) {
             place();
             if (isPaused) {
@@ -169,11 +181,11 @@ final class GroupMember extends Channel {
         if (isOver) {
             return 1;
         }
-        if (isEnding() && endPosition - cursor <= 0) {
+        if (isEnding() && endOffset - cursor <= 0) {
             down(endErrno);
             return 1;
         }
-        long tail = isEnding() ? endPosition : ring.tail();
+        long tail = isEnding() ? endOffset : ring.tail();
         while (work < limit && !isPaused && !isOver && tail - cursor > 0 && take(tail - cursor)) {
             work++;
         }
@@ -181,11 +193,11 @@ final class GroupMember extends Channel {
             return 1;
         }
         if (wire != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING
-            && !isEnding() && wire.report(remoteId, cursor)) {
+            && !isEnding() && wire.report(remoteId, cursor, nextPosition)) {
             reported = cursor;
         }
         // a pause is work: the thread must not sleep in the cycle in which the engine asks to be woken
-        return isPaused ? work + 1 : work;
+        return isPaused || isGapPending && !wasPending ? work + 1 : work;
     }
 
     /** Takes the record at the cursor; false to stop this poll. */
@@ -203,7 +215,7 @@ final class GroupMember extends Channel {
             || !isPadding && length - before > maxPayload) {
             return onOverrun("has a record of " + length + " bytes at " + cursor);
         }
-        long sequence = UnsafeApi.getLong(record + GroupRingDescriptor.SEQUENCE);
+        long position = UnsafeApi.getLong(record + GroupRingDescriptor.POSITION);
         recordLength = GroupRingDescriptor.alignedLength(length);
         kind = Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG);
         tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
@@ -228,11 +240,30 @@ final class GroupMember extends Channel {
             cursor += recordLength;
             return true;
         }
-        if (sequence != nextSequence) {
-            groups.lost(sequence - nextSequence);
+        if (position != nextPosition && !isNext(position)) {
+            return false;
         }
-        nextSequence = sequence + 1;
+        stream.position(position);
+        nextPosition = position + 1;
         deliver();
+        return true;
+    }
+
+    /** Whether the message at the cursor is the next one for the application; else this poll stops. */
+    private boolean isNext(long position) {
+        long lost = position - nextPosition;
+        long overwritten = skippedBefore == nextPosition ? skipped : 0;
+        if (lost < 0 || lost > overwritten / GroupRingDescriptor.RECORD_ALIGNMENT) {
+            // each message that was overwritten took a line at least
+            lost(FabricErrno.EIO, "has message " + position + " at " + cursor + ", where " + nextPosition
+                + (overwritten == 0 ? " follows" : " or a later one of the " + overwritten + " bytes behind follows"));
+            return false;
+        }
+        isGapPending = !stream.onGap(nextPosition, position - 1);
+        if (isGapPending) {
+            return false;
+        }
+        groups.lost(lost);
         return true;
     }
 
@@ -286,6 +317,8 @@ final class GroupMember extends Channel {
             lost(FabricErrno.EIO, "has its newest message at " + latest + ", before " + cursor);
             return false;
         }
+        skipped = latest - cursor + (skippedBefore == nextPosition ? skipped : 0);
+        skippedBefore = nextPosition;
         cursor = latest;
         // the end of the records is read again
         return false;
@@ -293,12 +326,12 @@ final class GroupMember extends Channel {
 
     // ---- the end ----
 
-    /** The writer has left, or has removed this reader: what is written before that position is still read. */
+    /** The writer has left, or has removed this reader: what is written before that offset is still read. */
     void ending(int errno, long end) {
         if (!isEnding()) {
             endErrno = errno;
             long tail = ring.tail();
-            endPosition = end - tail > 0 ? tail : end;
+            endOffset = end - tail > 0 ? tail : end;
         }
     }
 

@@ -1,8 +1,8 @@
 package org.jfabric.driver.stream;
 
 /**
- * A reader of a group, as the group's writer knows it: an endpoint of another driver, whose position is the last that
- * was reported, or one of this driver, whose position is read where it is.
+ * A reader of a group, as the group's writer knows it: an endpoint of another driver, whose place is the last that
+ * was reported, or one of this driver, whose place is read where it is.
  *
  * <p>Owner: progress agent.
  */
@@ -13,27 +13,30 @@ final class GroupReader {
     private final GroupWire wire;
     private final int remoteId;
     private final GroupMember local;
+    private long offset;
     private long position;
 
     private GroupReader(
         Group group, int id, String address, GroupWire wire, int remoteId, GroupMember local,
-        long position) {
+        long offset, long position) {
         this.group = group;
         this.id = id;
         this.address = address;
         this.wire = wire;
         this.remoteId = remoteId;
         this.local = local;
+        this.offset = offset;
         this.position = position;
     }
 
     static GroupReader remote(
-        Group group, int id, String address, GroupWire wire, int remoteId, long position) {
-        return new GroupReader(group, id, address, wire, remoteId, null, position);
+        Group group, int id, GroupWire wire, GroupRequest request, long offset, long position) {
+        return new GroupReader(
+            group, id, request.source(), wire, request.join(), null, offset, position);
     }
 
     static GroupReader local(Group group, GroupMember member) {
-        return new GroupReader(group, 0, member.endpoint().address(), null, 0, member, 0);
+        return new GroupReader(group, 0, member.endpoint().address(), null, 0, member, 0, 0);
     }
 
     Group group() {
@@ -64,12 +67,18 @@ final class GroupReader {
         return local;
     }
 
-    /** Everything before this position has been read. */
+    /** Everything before this offset of the ring has been read. */
+    long offset() {
+        return local != null ? local.offset() : offset;
+    }
+
+    /** Position of its next message; of a reader of another driver as it was reported last. */
     long position() {
         return local != null ? local.position() : position;
     }
 
-    void position(long newPosition) {
+    void reported(long newOffset, long newPosition) {
+        offset = newOffset;
         position = newPosition;
     }
 }

@@ -8,6 +8,7 @@ import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.UnmapTask;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
+import org.jfabric.info.LogPosition;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.GroupRingDescriptor;
@@ -37,12 +38,18 @@ final class GroupRing {
     }
 
     static MappedFile create(
-        Environment environment, int directoryFd, long number, int capacity, OwnerId owner) {
+        Environment environment, int directoryFd, long number, int capacity, OwnerId owner, LogPosition first) {
         MappedFile file = environment.createFile(
             directoryFd, FileType.GROUP.fileName(number), GroupRingDescriptor.HEADER_LENGTH + (long) capacity);
         FileHeaderDescriptor.write(
             file.buffer(0, FileHeaderDescriptor.HEADER_LENGTH), FileType.GROUP, HelloDecoder.SCHEMA_ID,
             owner, number, capacity);
+        long header = file.address();
+        UnsafeApi.putLong(header + GroupRingDescriptor.LOG_ID_OFFSET, first.logId().getMostSignificantBits());
+        UnsafeApi.putLong(
+            header + GroupRingDescriptor.LOG_ID_OFFSET + Long.BYTES, first.logId().getLeastSignificantBits());
+        UnsafeApi.putInt(header + GroupRingDescriptor.TERM_OFFSET, first.term());
+        UnsafeApi.putLong(header + GroupRingDescriptor.FIRST_POSITION_OFFSET, first.position());
         file.populate();
         return file;
     }
@@ -55,6 +62,16 @@ final class GroupRing {
         PeerFile.verify(file, FileType.GROUP, owner, driverName, name);
         file.populate();
         return file;
+    }
+
+    /** Whether the ring is one of a term of a log, and has had a message or will have it. */
+    boolean isOf(LogPosition place) {
+        return UnsafeApi.getLong(header + GroupRingDescriptor.LOG_ID_OFFSET)
+                == place.logId().getMostSignificantBits()
+            && UnsafeApi.getLong(header + GroupRingDescriptor.LOG_ID_OFFSET + Long.BYTES)
+                == place.logId().getLeastSignificantBits()
+            && UnsafeApi.getInt(header + GroupRingDescriptor.TERM_OFFSET) == place.term()
+            && place.position() - UnsafeApi.getLong(header + GroupRingDescriptor.FIRST_POSITION_OFFSET) >= 0;
     }
 
     long number() {
@@ -70,14 +87,14 @@ final class GroupRing {
         return header;
     }
 
-    /** Native address of the record at a position. */
-    long record(long position) {
-        return records + (position & capacity - 1);
+    /** Native address of the record at an offset. */
+    long record(long offset) {
+        return records + (offset & capacity - 1);
     }
 
-    /** Bytes from the record at a position to the end of the ring. */
-    int toEnd(long position) {
-        return capacity - (int) (position & capacity - 1);
+    /** Bytes from the record at an offset to the end of the ring. */
+    int toEnd(long offset) {
+        return capacity - (int) (offset & capacity - 1);
     }
 
     /** End of the records that are written; all of them can be read after this call. */

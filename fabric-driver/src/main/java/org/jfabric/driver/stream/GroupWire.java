@@ -28,15 +28,21 @@ public abstract class GroupWire {
     /** Asks for a membership in a group of the other driver. */
     public abstract void join(GroupRequest request);
 
-    /** Reports how far a member of this driver has read the ring; false if there is no room for that now. */
-    public abstract boolean report(int member, long position);
+    /**
+     * Reports how far a member of this driver has read.
+     *
+     * @param offset   in the ring, of the next record.
+     * @param position of the next message.
+     * @return false if there is no room for that now.
+     */
+    public abstract boolean report(int member, long offset, long position);
 
     /**
      * Tells the other driver the end of a membership.
      *
      * @param id    the other driver's number of it.
      * @param errno of a member of this driver 0; else the reason.
-     * @param end   what is written before that position of the ring may still be read.
+     * @param end   what is written before that offset of the ring may still be read.
      */
     public abstract void end(int id, int errno, long end);
 

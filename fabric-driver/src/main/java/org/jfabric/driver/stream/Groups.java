@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.agrona.UnsafeApi;
@@ -26,6 +27,7 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
 import org.jfabric.layout.OwnerId;
 
@@ -83,11 +85,12 @@ public final class Groups {
     // ---- joining ----
 
     /** As {@link org.jfabric.driver.link.Link#join}. */
-    public void join(LocalEndpoint endpoint, GroupName name, long flags, GroupHandler handler) {
+    public void join(
+        LocalEndpoint endpoint, GroupName name, long flags, LogPosition from, GroupHandler handler) {
         String address = name.address();
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
-        GroupJoin join = new GroupJoin(++ids, endpoint, address, handler, isOwn || writes ? null
+        GroupJoin join = new GroupJoin(++ids, endpoint, address, from, handler, isOwn || writes ? null
             : isName(address) ? wires.apply(address) : null,
             services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         if (!isName(address)) {
@@ -149,14 +152,15 @@ public final class Groups {
 
     private void read(GroupJoin join) {
         Group group = find(join.group());
-        int errno = refusal(group, null, join.request());
+        GroupRequest request = join.request();
+        int errno = refusal(group, null, request);
         if (errno != 0) {
-            refused(join, errno);
+            refused(join, refused(group, errno));
             return;
         }
-        join.answered(answer(group, 0));
+        join.answered(answer(group, request, 0));
         group.add(GroupReader.local(group, begin(join, group.ring())));
-        join.joined();
+        join.joined(join.answer().start());
     }
 
     private GroupMember begin(GroupJoin join, GroupRing ring) {
@@ -167,7 +171,7 @@ public final class Groups {
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
         if (join.endErrno() != 0) {
-            member.ending(join.endErrno(), join.endPosition());
+            member.ending(join.endErrno(), join.endOffset());
         }
         member.up();
         return member;
@@ -227,7 +231,7 @@ public final class Groups {
                 wire.end(answer.member(), 0, 0);
             }
         } else if (answer.errno() != 0) {
-            refused(join, answer.errno());
+            refused(join, answer);
         } else if (!wire.peerName().equals(FabricName.driverOf(answer.writer()))) {
             throw new FabricException(FabricErrno.EIO, "the writer of the group is " + answer.writer());
         } else {
@@ -236,8 +240,21 @@ public final class Groups {
         }
     }
 
-    private void refused(GroupJoin join, int errno) {
+    private void refused(GroupJoin join, GroupAnswer answer) {
         joins.remove(join);
+        LogPosition oldest = answer.start();
+        LogPosition wanted = join.request().from();
+        int errno = answer.errno();
+        if (oldest != null && wanted != null && errno == FabricErrno.EINVAL) {
+            join.failed(errno, "has log " + oldest.logId() + " term " + oldest.term() + ", and was to be read from "
+                + wanted, "What was read is of another log: join without a position.");
+            return;
+        } else if (oldest != null && wanted != null && errno == FabricErrno.ENODATA) {
+            join.failed(errno, "has the messages from " + oldest.position() + " in its ring, the next one is "
+                + answer.end() + ", and was to be read from " + wanted,
+                "Join from a position that is there, or without one.");
+            return;
+        }
         switch (errno) {
             case FabricErrno.ECONNREFUSED -> join.failed(errno, "has no writer",
                 "Join again when an endpoint of its driver has joined it with FI_SEND.");
@@ -249,10 +266,10 @@ public final class Groups {
 
     private void map(GroupJoin join, long ringNumber, long ringLength) {
         if (ringNumber <= 0 || !GroupRingDescriptor.isValidCapacity(ringLength)
-            || (join.answer().position() & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
+            || (join.answer().offset() & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
             // a record that began elsewhere could reach beyond the file
             throw new FabricException(FabricErrno.EIO,
-                "ring " + ringNumber + " of " + ringLength + " bytes, read from " + join.answer().position());
+                "ring " + ringNumber + " of " + ringLength + " bytes, read from " + join.answer().offset());
         }
         for (GroupMember member : members) {
             if (member.wire() == join.wire() && member.ring().number() == ringNumber
@@ -266,8 +283,14 @@ public final class Groups {
 
     private void joined(GroupJoin join, GroupRing ring) {
         joins.remove(join);
+        if (!ring.isOf(join.answer().start())) {
+            ring.retain().release();
+            join.wire().end(join.answer().member(), 0, 0);
+            join.failed(FabricErrno.EIO, "has a ring that is not of log " + join.answer().start(), "Join again.");
+            return;
+        }
         begin(join, ring);
-        join.joined();
+        join.joined(join.answer().start());
     }
 
     /** Gives up a join that the writer's driver has accepted. */
@@ -293,26 +316,35 @@ public final class Groups {
         if (!group.writer().admits(request.authKey())) {
             return FabricErrno.EKEYREJECTED;
         }
-        return readers.size() < MAX_READERS ? 0 : FabricErrno.EMFILE;
+        return readers.size() < MAX_READERS ? group.refusal(request.from()) : FabricErrno.EMFILE;
     }
 
-    private static GroupAnswer answer(Group group, int member) {
+    private static GroupAnswer answer(Group group, GroupRequest request, int member) {
+        LogPosition start = request.from() == null ? group.next() : request.from();
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
-            group.ring().capacity(), group.position(), group.sequence(), group.writer().address());
+            group.ring().capacity(), group.offset(start.position()), start, group.position(),
+            group.writer().address());
     }
 
-    /** An endpoint of another driver wants to read a group of this one; if it may, it begins at the tail. */
+    private static GroupAnswer refused(Group group, int errno) {
+        boolean isPlace = errno == FabricErrno.EINVAL || errno == FabricErrno.ENODATA;
+        return isPlace ? GroupAnswer.refused(errno, group.next().at(group.oldest()), group.position())
+            : GroupAnswer.refused(errno, null, 0);
+    }
+
+    /** An endpoint of another driver wants to read a group of this one; if it may, it holds its records from now on. */
     public GroupAnswer onRequest(GroupWire wire, GroupRequest request) {
         Group group = find(request.group());
         int errno = refusal(group, wire, request);
         if (errno != 0) {
-            return GroupAnswer.refused(errno);
+            return refused(group, errno);
         }
+        GroupAnswer answer = answer(group, request, ++ids);
         GroupReader reader = GroupReader.remote(
-            group, ++ids, request.source(), wire, request.join(), group.position());
+            group, answer.member(), wire, request, answer.offset(), answer.start().position());
         readers.put(reader.id(), reader);
         group.add(reader);
-        return answer(group, reader.id());
+        return answer;
     }
 
     /** A reader of another driver by this driver's number, or null. */
@@ -325,20 +357,20 @@ public final class Groups {
         readers.remove(reader.id());
     }
 
-    /** The membership of a reader of another driver ends, once it has read everything up to that position. */
-    void end(GroupReader reader, int errno, long position) {
+    /** The membership of a reader of another driver ends, once it has read everything up to that offset. */
+    void end(GroupReader reader, int errno, long offset) {
         forget(reader);
-        reader.wire().end(reader.remoteId(), errno, position);
+        reader.wire().end(reader.remoteId(), errno, offset);
     }
 
-    /** A reader of another driver has reported its position; false if that is impossible. */
-    public boolean onPosition(GroupWire wire, int member, long position) {
+    /** A reader of another driver has reported how far it is; false if that is impossible. */
+    public boolean onPosition(GroupWire wire, int member, long offset, long position) {
         GroupReader reader = reader(member, wire);
-        return reader == null || reader.group().onPosition(reader, position);
+        return reader == null || reader.group().onPosition(reader, offset, position);
     }
 
     /** The other driver reports the end of a membership: of one of its readers with errno 0, else of one here. */
-    public void onEnd(GroupWire wire, int id, int errno, long position) {
+    public void onEnd(GroupWire wire, int id, int errno, long offset) {
         if (errno == 0) {
             GroupReader reader = reader(id, wire);
             if (reader != null) {
@@ -349,11 +381,11 @@ public final class Groups {
         }
         GroupJoin join = pending(id, wire);
         if (join != null) {
-            join.ending(errno, position);
+            join.ending(errno, offset);
         }
         for (GroupMember member : members) {
             if (member.id() == id && member.wire() == wire) {
-                member.ending(errno, position);
+                member.ending(errno, offset);
             }
         }
     }
@@ -537,6 +569,8 @@ public final class Groups {
         private final boolean reads;
         private final long number = services.nextFileNumber();
         private final int capacity = config.get(ShmConfig.GROUP_RING_LENGTH_BYTES);
+        private final LogPosition first = new LogPosition(
+            new UUID(services.environment().randomLong(), services.environment().randomLong()), 1, 0);
         private MappedFile file;
 
         CreateTask(Group group, GroupJoin join, boolean reads) {
@@ -553,7 +587,7 @@ public final class Groups {
         @Override
         protected void execute() {
             file = GroupRing.create(
-                services.environment(), services.directoryFd(), number, capacity, services.ownerId());
+                services.environment(), services.directoryFd(), number, capacity, services.ownerId(), first);
         }
 
         @Override
@@ -564,13 +598,13 @@ public final class Groups {
                 join.closed();
                 return;
             }
-            group.open(ring);
+            group.open(ring, first);
             written = Arrays.copyOf(written, written.length + 1);
             written[written.length - 1] = group;
             if (reads) {
                 read(join);
             } else {
-                join.joined();
+                join.joined(first);
             }
         }
 

@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
+import java.util.UUID;
 import org.agrona.DirectBuffer;
 import org.jfabric.client.FieldReader;
 import org.jfabric.codec.wire.GroupEndDecoder;
@@ -18,6 +19,7 @@ import org.jfabric.driver.stream.Groups;
 import org.jfabric.driver.stream.GroupWire;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 import org.jfabric.layout.OwnerId;
 
 /**
@@ -26,10 +28,10 @@ import org.jfabric.layout.OwnerId;
  * <pre>
  *   reader's driver                               writer's driver
  *   GROUP_JOIN(join, endpoint, group) ──────────▶
- *   ◀────── GROUP_JOINED(join, member, ring, position)   or an errno
- *   GROUP_POSITION(member, position) ───────────▶        each eighth of the ring
+ *   ◀────── GROUP_JOINED(join, member, ring, offset, position)   or an errno
+ *   GROUP_POSITION(member, offset, position) ───▶        each eighth of the ring
  *   GROUP_END(member) ──────────────────────────▶        the endpoint has left
- *   ◀────── GROUP_END(join, errno, position)             the writer has left, or has removed the reader
+ *   ◀────── GROUP_END(join, errno, offset)             the writer has left, or has removed the reader
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -82,37 +84,43 @@ final class ShmGroupFrames extends GroupWire {
             connection.later(() -> join(request));
             return;
         }
-        new GroupJoinEncoder().wrap(connection.ring(), offset + WORD_LENGTH).join(request.join()).reserved(0)
+        new GroupJoinEncoder().wrap(connection.ring(), offset + WORD_LENGTH).join(request.join())
+            .term(request.from() == null ? 0 : request.from().term())
+            .position(request.from() == null ? 0 : request.from().position())
+            .logIdHigh(request.from() == null ? 0 : request.from().logId().getMostSignificantBits())
+            .logIdLow(request.from() == null ? 0 : request.from().logId().getLeastSignificantBits())
             .sourceName(request.source()).groupName(request.group())
             .putAuthKey(request.authKey(), 0, request.authKey().length);
         connection.commit(offset, length, ShmFrameReader.GROUP_JOIN);
     }
 
     @Override
-    public boolean report(int member, long position) {
+    public boolean report(int member, long offset, long position) {
         int length = WORD_LENGTH + GroupPositionEncoder.BLOCK_LENGTH;
-        int offset = connection.claim(length);
-        if (offset < 0) {
+        int claimed = connection.claim(length);
+        if (claimed < 0) {
             return false;
         }
-        positionEncoder.wrap(connection.ring(), offset + WORD_LENGTH).member(member).reserved(0).position(position);
-        connection.commit(offset, length, ShmFrameReader.GROUP_POSITION);
+        positionEncoder.wrap(connection.ring(), claimed + WORD_LENGTH).member(member).reserved(0).recordOffset(offset)
+            .position(position);
+        connection.commit(claimed, length, ShmFrameReader.GROUP_POSITION);
         return true;
     }
 
     @Override
-    public void end(int id, int errno, long position) {
+    public void end(int id, int errno, long offset) {
         if (!isUp()) {
             return;
         }
         int length = WORD_LENGTH + GroupEndEncoder.BLOCK_LENGTH;
-        int offset = connection.claim(length);
-        if (offset < 0) {
-            connection.later(() -> end(id, errno, position));
+        int claimed = connection.claim(length);
+        if (claimed < 0) {
+            connection.later(() -> end(id, errno, offset));
             return;
         }
-        new GroupEndEncoder().wrap(connection.ring(), offset + WORD_LENGTH).member(id).errno(errno).position(position);
-        connection.commit(offset, length, ShmFrameReader.GROUP_END);
+        new GroupEndEncoder().wrap(connection.ring(), claimed + WORD_LENGTH).member(id)
+            .errno(errno).recordOffset(offset);
+        connection.commit(claimed, length, ShmFrameReader.GROUP_END);
     }
 
     private void answer(int join, GroupAnswer answer) {
@@ -123,11 +131,15 @@ final class ShmGroupFrames extends GroupWire {
             connection.later(() -> answer(join, answer));
             return;
         }
+        LogPosition start = answer.start();
         new GroupJoinedEncoder().wrap(connection.ring(), offset + WORD_LENGTH)
             .join(join).errno(answer.errno()).member(answer.member())
             .flags((answer.isLossy() ? LOSSY : 0) | (answer.mayOverrun() ? MAY_OVERRUN : 0))
             .ringNumber(answer.ringNumber()).ringLength(answer.ringLength())
-            .position(answer.position()).sequence(answer.sequence()).writerName(answer.writer());
+            .recordOffset(answer.offset()).position(start == null ? 0 : start.position()).end(answer.end())
+            .logIdHigh(start == null ? 0 : start.logId().getMostSignificantBits())
+            .logIdLow(start == null ? 0 : start.logId().getLeastSignificantBits())
+            .term(start == null ? 0 : start.term()).reserved(0).writerName(answer.writer());
         connection.commit(offset, length, ShmFrameReader.GROUP_JOINED);
     }
 
@@ -153,7 +165,8 @@ final class ShmGroupFrames extends GroupWire {
                 case ShmFrameReader.GROUP_POSITION -> {
                     positionDecoder.wrap(
                         ring, block, GroupPositionDecoder.BLOCK_LENGTH, GroupPositionDecoder.SCHEMA_VERSION);
-                    return onPosition(positionDecoder.member(), positionDecoder.position());
+                    return onPosition(
+                        positionDecoder.member(), positionDecoder.recordOffset(), positionDecoder.position());
                 }
                 default -> takeEnd(ring, block);
             }
@@ -165,10 +178,14 @@ final class ShmGroupFrames extends GroupWire {
     }
 
     private void takeJoin(DirectBuffer ring, int block, int end) {
-        int join = new GroupJoinDecoder().wrap(
-            ring, block, GroupJoinDecoder.BLOCK_LENGTH, GroupJoinDecoder.SCHEMA_VERSION).join();
+        GroupJoinDecoder asked = new GroupJoinDecoder().wrap(
+            ring, block, GroupJoinDecoder.BLOCK_LENGTH, GroupJoinDecoder.SCHEMA_VERSION);
+        int join = asked.join();
+        int term = asked.term();
+        LogPosition from = term == 0 ? null
+            : new LogPosition(new UUID(asked.logIdHigh(), asked.logIdLow()), term, asked.position());
         FieldReader texts = new FieldReader(ring, block + GroupJoinDecoder.BLOCK_LENGTH, end);
-        GroupRequest request = new GroupRequest(join, texts.ascii(), texts.ascii(), texts.bytes());
+        GroupRequest request = new GroupRequest(join, texts.ascii(), texts.ascii(), texts.bytes(), from);
         answer(join, groups.onRequest(this, request));
     }
 
@@ -177,23 +194,30 @@ final class ShmGroupFrames extends GroupWire {
             ring, block, GroupJoinedDecoder.BLOCK_LENGTH, GroupJoinedDecoder.SCHEMA_VERSION);
         int errno = joined.errno();
         long flags = joined.flags();
+        int term = joined.term();
+        if (errno == 0 && term == 0) {
+            throw new FabricException(FabricErrno.EIO, "a group without a log");
+        }
+        LogPosition start = term == 0 ? null
+            : new LogPosition(new UUID(joined.logIdHigh(), joined.logIdLow()), term, joined.position());
         groups.onAnswer(this, joined.join(), new GroupAnswer(
             errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), joined.member(),
             (flags & LOSSY) != 0, (flags & (LOSSY | MAY_OVERRUN)) != 0, joined.ringNumber(), joined.ringLength(),
-            joined.position(), joined.sequence(),
+            joined.recordOffset(), start, joined.end(),
             new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii()));
     }
 
     private void takeEnd(DirectBuffer ring, int block) {
         GroupEndDecoder end = new GroupEndDecoder().wrap(
             ring, block, GroupEndDecoder.BLOCK_LENGTH, GroupEndDecoder.SCHEMA_VERSION);
-        groups.onEnd(this, end.member(), ShmConnection.positive(end.errno(), 0), end.position());
+        groups.onEnd(this, end.member(), ShmConnection.positive(end.errno(), 0), end.recordOffset());
     }
 
-    private boolean onPosition(int member, long position) {
-        boolean isPossible = groups.onPosition(this, member, position);
+    private boolean onPosition(int member, long offset, long position) {
+        boolean isPossible = groups.onPosition(this, member, offset, position);
         if (!isPossible) {
-            connection.broken("reported position " + position + " of a group's ring, which is impossible");
+            connection.broken("reported offset " + offset + " and position " + position
+                + " of a group's ring, which is impossible");
         }
         return isPossible;
     }

@@ -23,6 +23,7 @@ import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.stream.Groups;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.LogPosition;
 
 /**
  * The link to endpoints of this user's other drivers on this host. There is one connection for each driver, for any
@@ -100,8 +101,9 @@ final class ShmLink extends Link {
     }
 
     @Override
-    public void join(LocalEndpoint endpoint, GroupName group, long flags, GroupHandler handler) {
-        groups.join(endpoint, group, flags, handler);
+    public void join(
+        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, GroupHandler handler) {
+        groups.join(endpoint, group, flags, from, handler);
     }
 
     @Override

@@ -215,6 +215,8 @@ class GroupFaultTest {
                     .putLong(GroupRingDescriptor.INTENT_OFFSET, 4096 + GroupRingDescriptor.RECORD_ALIGNMENT);
             }
             rig.resume("reader-0");
+            FabricNode.Entry gap = reader.await();
+            assertEquals(new FabricNode.Lost(0, 1), gap.lost());
             // the newest one
             assertEquals(12, reader.await(0).len());
             reader.assertQuiet(20);
@@ -250,6 +252,37 @@ class GroupFaultTest {
                 assertEquals(0, reader.endpoint.tsend(reader.memory.address(), 8, to, 5, 51));
                 reader.await();
                 reader.await();
+            }
+        }
+    }
+
+    /** A ring whose messages do not count by ones, or not from those that were lost. */
+    @ParameterizedTest
+    @ValueSource(longs = {0, 2, -1, 5, 0x7FFF_FFFF_FFFF_FFFFL, Long.MIN_VALUE})
+    void shouldLeaveAGroupWhoseRingHasForgedPositions(long forged) throws IOException {
+        for (String option : List.of("", "?lossy")) {
+            try (GroupRig rig = new GroupRig(Place.DRIVERS, 1)) {
+                FabricNode reader = rig.readers.getFirst();
+                long to = rig.writer.endpoint.join(GroupRig.GROUP + option, 0, Flags.SEND).fiAddr();
+                rig.read(reader);
+                post(reader, 2);
+                rig.stop("reader-0");
+                for (int i = 0; i < 2; i++) {
+                    assertEquals(0, rig.writer.endpoint.send(rig.writer.memory.address(), 10 + i, to, i));
+                    rig.writer.await(i);
+                }
+                try (FileChannel file = ring(rig)) {
+                    file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN)
+                        .putLong(GroupRingDescriptor.HEADER_LENGTH + GroupRingDescriptor.RECORD_ALIGNMENT
+                            + GroupRingDescriptor.POSITION, forged);
+                }
+                rig.resume("reader-0");
+                assertEquals(10, reader.await(0).len());
+                rig.awaitLost(reader, FabricErrno.EIO, rig.writer.endpoint.name());
+                try (DriverView view = new DriverView(rig.directory("reader-0"))) {
+                    assertTrue(view.errors().toString().contains(
+                        "has message " + forged + " at 64, where 1 follows"), view.errors()::toString);
+                }
             }
         }
     }

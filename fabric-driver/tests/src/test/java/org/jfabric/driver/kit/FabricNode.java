@@ -14,6 +14,7 @@ import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
@@ -37,9 +38,22 @@ public final class FabricNode implements AutoCloseable {
     private final Runnable pump;
     private final QueueReader reader;
 
-    /** What a reader sees of a completion; err is 0 for success. */
+    /**
+     * What a reader sees of a completion; err is 0 for success.
+     *
+     * @param lost null unless the entry says that messages of a group are lost.
+     */
     public record Entry(
-        long context, long flags, long len, long buf, long data, long tag, long source, int err, long olen) {
+        long context, long flags, long len, long buf, long data, long tag, long source, int err, long olen,
+        Lost lost) {
+        /** Whether messages of a group are lost. */
+        public boolean isGap() {
+            return err == FabricErrno.ENODATA && lost != null;
+        }
+    }
+
+    /** First and last position of messages that are lost. */
+    public record Lost(long first, long last) {
     }
 
     public FabricNode(Fabric fabric, String link, Info hints, int cqSize, long endpointContext, Runnable pump) {

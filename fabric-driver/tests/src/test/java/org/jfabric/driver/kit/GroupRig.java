@@ -23,6 +23,7 @@ import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.test.TestDirectory;
 
 /** The endpoints of one group: a writer and its readers, each with its own application. */
@@ -166,7 +167,12 @@ public final class GroupRig implements AutoCloseable {
 
     /** Joins as a reader, while the other embedded drivers go on, as the writer's has to answer. */
     public MulticastGroup read(FabricNode node) {
-        FutureTask<MulticastGroup> join = new FutureTask<>(() -> node.endpoint.join(GROUP, 0, Flags.RECV));
+        return read(node, new JoinAttr());
+    }
+
+    /** The same with attributes. */
+    public MulticastGroup read(FabricNode node, JoinAttr attr) {
+        FutureTask<MulticastGroup> join = new FutureTask<>(() -> node.endpoint.join(GROUP, 0, Flags.RECV, attr));
         FabricDriver own = embedded.get(node.fabric.driverName());
         List<FabricDriver> others = new ArrayList<>(cycled);
         others.remove(own);

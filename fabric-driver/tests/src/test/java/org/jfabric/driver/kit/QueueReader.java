@@ -7,6 +7,7 @@ import org.jfabric.Domain;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 
 /** Reads the entries of one completion queue in the format with tags. */
 public final class QueueReader {
@@ -36,15 +37,17 @@ public final class QueueReader {
         int read = cq.readFrom(entry, 0, 1, source);
         if (read == 1) {
             return new FabricNode.Entry(entry.getLong(0), entry.getLong(8), entry.getLong(16), entry.getLong(24),
-                entry.getLong(32), entry.getLong(40), source[0], 0, 0);
+                entry.getLong(32), entry.getLong(40), source[0], 0, 0, null);
         }
         if (read == -FabricErrno.EAVAIL) {
             CompletionError error = new CompletionError();
             if (cq.readErr(error, 0) != 1) {
                 throw new AssertionError("readErr found nothing after -FI_EAVAIL");
             }
+            boolean isGap = (error.flags() & Flags.MULTICAST) != 0 && error.errDataSize() == 2 * Long.BYTES;
             return new FabricNode.Entry(error.opContext(), error.flags(), error.len(), error.buf(), error.data(),
-                error.tag(), error.srcAddr(), error.err(), error.olen());
+                error.tag(), error.srcAddr(), error.err(), error.olen(),
+                isGap ? new FabricNode.Lost(error.errData().getLong(0), error.errData().getLong(Long.BYTES)) : null);
         }
         if (read != -FabricErrno.EAGAIN) {
             throw new AssertionError("read answered " + FabricErrno.name(read));

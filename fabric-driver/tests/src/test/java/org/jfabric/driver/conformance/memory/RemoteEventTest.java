@@ -71,7 +71,7 @@ class RemoteEventTest {
     }
 
     private static void assertReport(RemoteMemoryPair pair, long flags, int length, long data) {
-        assertEquals(new FabricNode.Entry(0, flags, length, 0, data, 0, pair.pair.toA, 0, 0), pair.b.await());
+        assertEquals(new FabricNode.Entry(0, flags, length, 0, data, 0, pair.pair.toA, 0, 0, null), pair.b.await());
     }
 
     @ParameterizedTest(name = "{0}")
@@ -142,7 +142,7 @@ class RemoteEventTest {
                 FabricNode.Entry report = pair.b.poll();
                 if (report != null) {
                     assertEquals(new FabricNode.Entry(
-                        0, number % 2 == 0 ? WRITTEN : READ, 8, 0, 0, 0, pair.pair.toA, 0, 0), report);
+                        0, number % 2 == 0 ? WRITTEN : READ, 8, 0, 0, 0, pair.pair.toA, 0, 0, null), report);
                     if (number % 2 == 0) {
                         assertEquals(number + 1, pair.bytes().getLong(8 * number));
                     }
@@ -189,7 +189,7 @@ class RemoteEventTest {
                 assertTrue(ended <= seen + SLOTS, "a read has ended without a report");
                 FabricNode.Entry report = pair.b.poll();
                 if (report != null) {
-                    assertEquals(new FabricNode.Entry(0, READ, 8, 0, 0, 0, pair.pair.toA, 0, 0), report);
+                    assertEquals(new FabricNode.Entry(0, READ, 8, 0, 0, 0, pair.pair.toA, 0, 0, null), report);
                     seen++;
                     deadline = Deadline.usual();
                 }

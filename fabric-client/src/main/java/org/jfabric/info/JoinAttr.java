@@ -1,0 +1,39 @@
+package org.jfabric.info;
+
+/**
+ * How an endpoint joins a group, beyond what the flags of the call say.
+ *
+ * <p>Use: {@code endpoint.join(group, 0, Flags.RECV, new JoinAttr().from(last))}.
+ */
+public final class JoinAttr {
+    private LogPosition from;
+
+    /** A reader begins with the messages that are written from now on. */
+    public JoinAttr() {
+    }
+
+    /**
+     * Where a reader begins.
+     *
+     * @return the place of its first message; null, the default, for what is written from now on.
+     */
+    public LogPosition from() {
+        return from;
+    }
+
+    /**
+     * Sets where a reader begins.
+     *
+     * @param place of its first message, which the ring has to have still; null for what is written from now on.
+     * @return this.
+     */
+    public JoinAttr from(LogPosition place) {
+        from = place;
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "JoinAttr{from=" + from + '}';
+    }
+}
