@@ -85,7 +85,7 @@ public final class SendClaim {
      * @param destAddr    as above.
      * @param tag         as above.
      * @param opContext   as above.
-     * @param flags       as for {@link Messages#tsendmsg}.
+     * @param flags       as for {@link Messages#tsendmsg}; with {@link Flags#MSG} the message is untagged.
      * @return as above; {@code -FI_EBADFLAGS} for flags that are not offered, which changes nothing.
      */
     public int commit(int lengthBytes, long data, long destAddr, long tag, long opContext, long flags) {
@@ -93,7 +93,8 @@ public final class SendClaim {
         if (owner == null) {
             return -FabricErrno.EINVAL;
         }
-        return (flags & ~owner.messages().sendCall()) != 0 ? -FabricErrno.EBADFLAGS
+        long offered = owner.messages().sendCall() | Flags.MSG;
+        return (flags & ~offered) != 0 ? -FabricErrno.EBADFLAGS
             : commit(owner, flags | owner.messages().alwaysForSends(), lengthBytes, destAddr, tag, data, opContext);
     }
 
@@ -122,7 +123,8 @@ public final class SendClaim {
             return -FabricErrno.EINVAL;
         }
         int result = submission.commitClaim(
-            flags | Flags.TAGGED | Flags.INJECT, lengthBytes, destAddr, tag, data, opContext);
+            flags | Flags.INJECT | ((flags & Flags.MSG) == 0 ? Flags.TAGGED : 0), lengthBytes, destAddr, tag, data,
+            opContext);
         end();
         return result;
     }

@@ -161,8 +161,9 @@ class DependencyRulesTest {
     }
 
     @Test
-    void shouldUseOnlyThePublicApiInFeedsAndFutures() {
-        check(noClasses().that().resideInAnyPackage("org.jfabric.feed..", "org.jfabric.future..")
+    void shouldUseOnlyThePublicApiInFeedsFuturesAndStreams() {
+        check(noClasses().that().resideInAnyPackage(
+                "org.jfabric.feed..", "org.jfabric.future..", "org.jfabric.stream..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.client..", "org.jfabric.layout..",
                 "org.jfabric.ffi..", "org.jfabric.codec..")
             .because("they could as well be an application's own"));

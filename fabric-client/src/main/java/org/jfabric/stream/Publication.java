@@ -1,0 +1,260 @@
+package org.jfabric.stream;
+
+import org.agrona.DirectBuffer;
+import org.jfabric.Completion;
+import org.jfabric.CompletionError;
+import org.jfabric.CompletionHandler;
+import org.jfabric.Endpoint;
+import org.jfabric.Fabric;
+import org.jfabric.Messenger;
+import org.jfabric.MulticastGroup;
+import org.jfabric.SendClaim;
+import org.jfabric.info.Codes;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.Info;
+import org.jfabric.info.LogPosition;
+
+/**
+ * The writer of a group on one host: each message is copied once, and gets the next position of the group's log.
+ *
+ * <pre>{@code
+ * try (Publication quotes = Publication.on(fabric, "jfabric://alpha/quotes").open()) {
+ *     while (quotes.offer(buffer, 0, length) == -FabricErrno.EAGAIN) {
+ *         idle.idle();
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>The data path answers with 0 or a negative errno, and allocates nothing. With an embedded driver in mode INVOKER
+ * readers of other drivers join while {@link #offer} is called, or {@link #poll}. Owner: one thread at a time.
+ */
+public final class Publication implements AutoCloseable, CompletionHandler {
+    private static final int ENTRIES = 4;
+
+    private final Messenger writer;
+    private final Endpoint endpoint;
+    private final MulticastGroup group;
+    private final long destination;
+    private final int maxLength;
+    private final int injectSize;
+    private final CompletionError error = new CompletionError();
+    private long position;
+    /** A message lies in {@link Messenger#memory()} until its entry comes. */
+    private boolean isSending;
+    /** Why nothing more can be written; a positive errno, or 0. */
+    private int failure;
+
+    private Publication(Messenger writer, MulticastGroup group, int maxLength) {
+        this.writer = writer;
+        this.endpoint = writer.endpoint();
+        this.group = group;
+        this.destination = group.fiAddr();
+        this.maxLength = maxLength;
+        this.injectSize = Math.min(endpoint.injectSize(), maxLength);
+        this.position = group.start().position();
+    }
+
+    /**
+     * Settings of a publication.
+     *
+     * @param fabric  of the driver that the address names.
+     * @param address {@code jfabric://driver/group}; with {@code ?lossy} behind it the writer does not wait for
+     *                readers.
+     * @return a builder with defaults.
+     */
+    public static Builder on(Fabric fabric, String address) {
+        return new Builder(Codes.required(fabric, "fabric"), Codes.required(address, "address"));
+    }
+
+    /**
+     * Writes a message. The bytes may be changed when the call returns.
+     *
+     * @param buffer holds the message.
+     * @param offset of its first byte.
+     * @param length bytes, 0 to {@link #maxLength()}.
+     * @return 0, and the message had the position {@link #position()} before the call; or then nothing was written:
+     *     {@code -FI_EAGAIN} if a reader or the driver must catch up, {@code -FI_EMSGSIZE} for a longer message,
+     *     {@code -FI_EINVAL} for a range outside of the buffer, another negative errno if the group has ended.
+     */
+    public int offer(DirectBuffer buffer, int offset, int length) {
+        if (length > maxLength) {
+            return -FabricErrno.EMSGSIZE;
+        }
+        if (isSending || failure != 0) {
+            return refused();
+        }
+        if (length > injectSize) {
+            return send(buffer, offset, length);
+        }
+        return accepted(endpoint.inject(buffer, offset, length, destination));
+    }
+
+    /**
+     * Opens a claim, in whose buffer a message is encoded where the driver takes it from; {@link #commit} or
+     * {@link SendClaim#abort()} ends it.
+     *
+     * @param length bytes of the longest message that may be committed, at most {@link Endpoint#injectSize()}.
+     * @param claim  not open.
+     * @return as {@link #offer}; {@code -FI_EINVAL} also for a greater length.
+     */
+    public int tryClaim(int length, SendClaim claim) {
+        if (isSending || failure != 0) {
+            return refused();
+        }
+        int result = endpoint.tryClaim(length, claim);
+        return result == -FabricErrno.EAGAIN ? again() : result;
+    }
+
+    /**
+     * Writes what was encoded in a claim of this publication.
+     *
+     * @param claim  open.
+     * @param length bytes, at most those that were claimed.
+     * @return as {@link SendClaim#commit(int, long, long, long, long, long)}.
+     */
+    public int commit(SendClaim claim, int length) {
+        return accepted(claim.commit(length, 0, destination, 0, 0, Flags.MSG));
+    }
+
+    /**
+     * Lets an embedded driver in mode INVOKER work, and finds out whether the group has ended. A publication that
+     * writes all the time need not call it.
+     *
+     * @return 0, or a negative errno if nothing more can be written.
+     */
+    public int poll() {
+        again();
+        return -failure;
+    }
+
+    /**
+     * The position of the next message.
+     *
+     * @return 0 or more.
+     */
+    public long position() {
+        return position;
+    }
+
+    /**
+     * The place of the next message, with log and term.
+     *
+     * @return where a subscription could begin.
+     */
+    public LogPosition next() {
+        return group.start().at(position);
+    }
+
+    /**
+     * The longest message.
+     *
+     * @return bytes.
+     */
+    public int maxLength() {
+        return maxLength;
+    }
+
+    /** Called for the entry of a message that was longer than the driver takes at once. */
+    @Override
+    public void onCompletion(Completion completion) {
+        isSending = false;
+        position++;
+    }
+
+    /** Ends the group: readers get what was written, then the end. Has no effect if it is closed. */
+    @Override
+    public void close() {
+        failure = FabricErrno.EOPBADSTATE;
+        writer.close();
+    }
+
+    @Override
+    public String toString() {
+        return "Publication{" + group.address() + ", position=" + position + '}';
+    }
+
+    private int accepted(int result) {
+        if (result == 0) {
+            position++;
+            return 0;
+        }
+        return result == -FabricErrno.EAGAIN ? again() : result;
+    }
+
+    private int refused() {
+        again();
+        return failure != 0 ? -failure : -FabricErrno.EAGAIN;
+    }
+
+    private int send(DirectBuffer buffer, int offset, int length) {
+        if (offset < 0 || length > buffer.capacity() - offset) {
+            return -FabricErrno.EINVAL;
+        }
+        writer.memory().buffer().putBytes(0, buffer, offset, length);
+        int result = endpoint.send(writer.memory().address(), length, destination, 0);
+        if (result != 0) {
+            return result == -FabricErrno.EAGAIN ? again() : result;
+        }
+        isSending = true;
+        again();
+        return 0;
+    }
+
+    /** Reads the queue; returns {@code -FI_EAGAIN}. */
+    private int again() {
+        int result = writer.queue().poll(this, ENTRIES);
+        if (result == -FabricErrno.EAVAIL && writer.queue().readErr(error, 0) == 1) {
+            failure = error.err();
+        } else if (result < 0 && result != -FabricErrno.EAGAIN && failure == 0) {
+            failure = -result;
+        }
+        return -FabricErrno.EAGAIN;
+    }
+
+    /** Settings of a {@link Publication}. */
+    public static final class Builder {
+        private final Fabric fabric;
+        private final String address;
+        private int maxLength = 65_536;
+
+        private Builder(Fabric fabric, String address) {
+            this.fabric = fabric;
+            this.address = address;
+        }
+
+        /**
+         * Sets the length of the longest message.
+         *
+         * @param bytes 1 or more; default 64 KiB. An eighth of the ring less 32 bytes is the driver's limit
+         *              ({@code jfabric.shm.groupRingLengthBytes}); a longer message ends the publication.
+         * @return this.
+         */
+        public Builder maxLength(int bytes) {
+            maxLength = bytes;
+            return this;
+        }
+
+        /**
+         * Opens the group.
+         *
+         * @return its writer.
+         * @throws FabricException as {@link Endpoint#join(String, long, long)}.
+         */
+        public Publication open() {
+            Messenger writer = fabric.messenger().hints(new Info().caps(Flags.MSG | Flags.MULTICAST).linkName("shm"))
+                .memoryBytes(maxLength).open();
+            boolean opened = false;
+            try {
+                MulticastGroup group = writer.endpoint().join(address, 0, Flags.SEND);
+                opened = true;
+                return new Publication(writer, group, maxLength);
+            } finally {
+                if (!opened) {
+                    writer.close();
+                }
+            }
+        }
+    }
+}
