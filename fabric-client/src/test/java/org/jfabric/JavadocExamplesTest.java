@@ -54,6 +54,7 @@ class JavadocExamplesTest {
         + " MemoryRegion one = null; MemoryRegion old = null;";
     private static final Map<String, String> LOCALS = Map.ofEntries(
         Map.entry("ScalableEndpoint", "Info info = null;"),
+        Map.entry("JoinAttr", "LogPosition last = null;"),
         Map.entry("SendRequest", "SendRequest request = new SendRequest();"),
         Map.entry("AtomicOperation", "AtomicRequest request = new AtomicRequest();"),
         Map.entry("AtomicRequest", ATOMIC),

@@ -3,7 +3,7 @@ package org.jfabric.info;
 /**
  * How an endpoint joins a group, beyond what the flags of the call say.
  *
- * <p>Use: {@code endpoint.join(group, 0, Flags.RECV, new JoinAttr().from(last))}.
+ * <p>Use: {@code endpoint.join("jfabric://alpha/quotes", 0, Flags.RECV, new JoinAttr().from(last))}.
  */
 public final class JoinAttr {
     private LogPosition from;

@@ -9,6 +9,10 @@ import java.util.UUID;
  * of a group begins a new log. The term grows with each opening of a log that may have lost messages which readers have
  * seen: a position is the same message only in the same log and term.
  *
+ * <pre>{@code
+ * LogPosition next = endpoint.join("jfabric://alpha/quotes", 0, Flags.RECV).start().at(1000);
+ * }</pre>
+ *
  * @param logId    of the log, drawn at random when it begins.
  * @param term     1 or more.
  * @param position number of a message, 0 or more.

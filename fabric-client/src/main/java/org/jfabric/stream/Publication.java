@@ -10,6 +10,7 @@ import org.jfabric.Messenger;
 import org.jfabric.MulticastGroup;
 import org.jfabric.SendClaim;
 import org.jfabric.info.Codes;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -54,6 +55,13 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         this.maxLength = maxLength;
         this.injectSize = Math.min(endpoint.injectSize(), maxLength);
         this.position = group.start().position();
+    }
+
+    /** Groups that lose nothing: of endpoints for reliable datagrams. */
+    static Info hints() {
+        Info hints = new Info().caps(Flags.MSG | Flags.MULTICAST);
+        hints.epAttr().type(EndpointType.RDM);
+        return hints;
     }
 
     /**
@@ -243,8 +251,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          * @throws FabricException as {@link Endpoint#join(String, long, long)}.
          */
         public Publication open() {
-            Messenger writer = fabric.messenger().hints(new Info().caps(Flags.MSG | Flags.MULTICAST).linkName("shm"))
-                .memoryBytes(maxLength).open();
+            Messenger writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).open();
             boolean opened = false;
             try {
                 MulticastGroup group = writer.endpoint().join(address, 0, Flags.SEND);

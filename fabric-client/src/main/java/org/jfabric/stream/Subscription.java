@@ -28,7 +28,6 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
-import org.jfabric.info.Info;
 import org.jfabric.info.JoinAttr;
 import org.jfabric.info.LogPosition;
 import org.jfabric.info.Mode;
@@ -357,8 +356,7 @@ public final class Subscription implements AutoCloseable {
                 maxLength = builder.maxLength;
                 isBlocking = builder.isBlocking;
                 fabric = builder.fabric;
-                domain = fabric.domain(fabric.info(new Info().caps(Flags.MSG | Flags.MULTICAST)
-                    .mode(Mode.BUFFERED_RECV).linkName("shm")).best());
+                domain = fabric.domain(fabric.info(Publication.hints().mode(Mode.BUFFERED_RECV)).best());
             }
 
             void open() {
