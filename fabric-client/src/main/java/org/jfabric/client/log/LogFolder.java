@@ -22,8 +22,8 @@ public final class LogFolder implements AutoCloseable {
     private static final int GROUP_LIMIT = 1024;
 
     private final Path path;
-    private final int directory;
-    private final int fd;
+    private int directory;
+    private int fd;
     private final LogState state = new LogState();
     private OwnerId logId;
     private int segmentLength;
@@ -193,6 +193,9 @@ public final class LogFolder implements AutoCloseable {
     public void close() {
         close(fd);
         close(directory);
+        // another file may have these numbers now
+        fd = -1;
+        directory = -1;
     }
 
     private static void close(int fd) {

@@ -18,7 +18,7 @@ public final class LogSegment implements AutoCloseable {
     private static final int HEADER = SegmentHeaderDecoder.BLOCK_LENGTH;
 
     private final Path file;
-    private final int fd;
+    private int fd;
     private final int length;
     private final long firstPosition;
     private int term;
@@ -169,6 +169,10 @@ public final class LogSegment implements AutoCloseable {
 
     @Override
     public void close() {
-        Libc.close(fd);
+        if (fd >= 0) {
+            Libc.close(fd);
+            // another file may have this number now
+            fd = -1;
+        }
     }
 }

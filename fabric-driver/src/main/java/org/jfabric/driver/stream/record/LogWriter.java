@@ -553,7 +553,10 @@ public final class LogWriter implements AutoCloseable {
         }
         if (lockFd >= 0) {
             Libc.close(lockFd);
+            lockFd = -1;
         }
+        isClosed = true;
+        failure = FabricErrno.EIO;
     }
 
     private String name(long firstPosition) {

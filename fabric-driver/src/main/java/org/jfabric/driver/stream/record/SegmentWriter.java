@@ -15,7 +15,7 @@ final class SegmentWriter implements StableStorage {
     private static final int ENTRY = IndexEntryEncoder.BLOCK_LENGTH;
 
     private final LogDisk disk;
-    private final int fd;
+    private int fd;
     private final int length;
     private final long firstPosition;
     private final UnsafeBuffer index;
@@ -113,6 +113,10 @@ final class SegmentWriter implements StableStorage {
     }
 
     void close() {
-        Libc.close(fd);
+        if (fd >= 0) {
+            Libc.close(fd);
+            // another file may have this number now
+            fd = -1;
+        }
     }
 }

@@ -46,6 +46,23 @@ class LogWriterTest {
         return check;
     }
 
+    /** The numbers of descriptors that were closed are given to the next files. */
+    @Test
+    void shouldCloseNothingOfOthersWhenClosedAgain() {
+        LogWriter writer = LogWriter.open(folder, LogKit.options());
+        kit.append(writer, 3);
+        writer.close();
+        LogReader closed = LogReader.open(folder);
+        closed.close();
+        try (LogReader reader = LogReader.open(folder)) {
+            closed.close();
+            writer.close();
+            writer.release();
+            assertEquals(3, reader.poll((buffer, offset, length, header) -> {
+            }, 10));
+        }
+    }
+
     @Test
     void shouldContinueATermOnlyIfTheLogWasClosed() {
         String logId;
