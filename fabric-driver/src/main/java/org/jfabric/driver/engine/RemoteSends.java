@@ -370,12 +370,13 @@ final class RemoteSends {
     }
 
     /**
-     * Takes an operation whose access to memory failed out of the list of those that the peer will answer. It may be in
-     * none: then the access failed before its last piece.
+     * Takes an operation whose access to memory failed out of the list of those that the peer will answer.
+     *
+     * @param isListed false if the access failed before its last piece, or its end was interrupted.
      */
-    void takeInHand(TransmitOperation operation) {
+    void takeInHand(TransmitOperation operation, boolean isListed) {
         operation.isInHand = false;
-        if (operation.state == TransmitOperation.REMOTE) {
+        if (isListed && operation.state == TransmitOperation.REMOTE) {
             ((PeerSends) operation.peer).outbox().disown(operation);
         }
     }

@@ -666,7 +666,7 @@ final class Sender {
         for (int i = 0, size = pool.size(); i < size; i++) {
             TransmitOperation operation = pool.get(i);
             if (operation.isInHand && operation.state != TransmitOperation.ENDED) {
-                remote.takeInHand(operation);
+                remote.takeInHand(operation, known.contains(operation));
             } else if (known.contains(operation) || operation.state == TransmitOperation.TRIGGERED) {
                 continue;
             }

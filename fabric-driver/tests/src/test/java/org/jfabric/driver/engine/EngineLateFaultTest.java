@@ -103,7 +103,8 @@ class EngineLateFaultTest {
         String name = RemoteRigFaults.class.getName();
         String rig = RemoteRig.class.getName();
         Class<?> faults = new LateFaultLoader(EngineLateFaultTest.class.getClassLoader(), rig).loadClass(name);
-        for (String scene : new String[] {"access", "placement", "accessBeforeRecovery"}) {
+        for (String scene : new String[] {
+            "access", "placement", "accessBeforeRecovery", "accessBesideFault"}) {
             var access = faults.getMethod(scene, boolean.class, boolean.class, String.class, int.class, int.class);
             assertAtEveryPlace(calls -> (String) access.invoke(null, isShm, isStrict, kind, length, calls));
         }

@@ -44,10 +44,19 @@ public final class RemoteRigFaults {
 
     private static String access(
         boolean isShm, boolean isStrict, String kind, int length, int calls, boolean isSecondCopy) {
+        // over shm the bytes are copied twice: the second time at the side that places them
+        return access(isShm, isStrict, kind, length, () -> LateFault.arm(isSecondCopy ? copies(length) : 0, calls));
+    }
+
+    /** The same, but it is another access that fails, at some point of this one. */
+    public static String accessBesideFault(boolean isShm, boolean isStrict, String kind, int length, int points) {
+        return access(isShm, isStrict, kind, length, () -> LateFault.failAtPoint(points));
+    }
+
+    private static String access(boolean isShm, boolean isStrict, String kind, int length, Runnable arm) {
         RemoteRigFaults run = new RemoteRigFaults(isShm, isStrict);
         run.connect();
-        // over shm the bytes are copied twice: the second time at the side that places them
-        LateFault.arm(isSecondCopy ? copies(length) : 0, calls);
+        arm.run();
         run.post(kind, length, 2);
         run.rig.steps(CYCLES);
         String place = LateFault.place();

@@ -9,6 +9,8 @@ public final class LateFault {
     private static boolean pending;
     private static int left;
     private static int accessesBefore;
+    /** Fault points before the one that raises it; negative for none. */
+    private static int pointsBefore;
     private static boolean raised;
     private static boolean last;
     private static String place;
@@ -20,6 +22,7 @@ public final class LateFault {
     public static void arm(int calls) {
         armed = true;
         accessesBefore = 0;
+        pointsBefore = -1;
         pending = false;
         raised = false;
         last = false;
@@ -39,10 +42,18 @@ public final class LateFault {
         pending = true;
     }
 
+    /** As if an access had failed just before the fault point that comes behind so many others. */
+    public static void failAtPoint(int points) {
+        arm(0);
+        armed = false;
+        pointsBefore = points;
+    }
+
     /** Nothing fails any more. */
     public static void disarm() {
         armed = false;
         pending = false;
+        pointsBefore = -1;
     }
 
     /** Whether it was raised behind a call: with more calls there may be a further place. */
@@ -71,6 +82,8 @@ public final class LateFault {
     public static void onFaultPoint() {
         if (pending) {
             last = true;
+            raise();
+        } else if (pointsBefore >= 0 && pointsBefore-- == 0) {
             raise();
         }
     }
