@@ -168,7 +168,6 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     @Override
     public void onCompletion(Completion completion) {
         isSending = false;
-        position++;
     }
 
     /** Ends the group: readers get what was written, then the end. Has no effect if it is closed. */
@@ -206,6 +205,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             return result == -FabricErrno.EAGAIN ? again() : result;
         }
         isSending = true;
+        position++;
         again();
         return 0;
     }

@@ -1,12 +1,17 @@
 package org.jfabric.stream;
 
+import org.jfabric.info.Flags;
+
 /**
- * What came with a message of a stream. One object is used for all messages. Owner: the thread that polls.
+ * Position, time and tag of a message of a {@link Subscription} or a {@link LogReader}. One object is used for all
+ * messages. Owner: the thread that polls.
  *
  * <p>The identity of a message is the id of the log, the term and the position. A term begins whenever a log is opened
  * that was not closed: messages that were seen before may be lost then, and others have their positions.
  */
 public final class StreamHeader {
+    private static final long OF_SENDS = Flags.TAGGED | Flags.MSG | Flags.REMOTE_CQ_DATA;
+
     long position;
     int term;
     long timeNs;
@@ -15,6 +20,13 @@ public final class StreamHeader {
     long data;
 
     StreamHeader() {
+    }
+
+    /** Of an entry or a message with more flags than those of the send. */
+    void of(long entryFlags, long newTag, long newData) {
+        flags = entryFlags & OF_SENDS;
+        tag = newTag;
+        data = newData;
     }
 
     /**
@@ -36,16 +48,16 @@ public final class StreamHeader {
     }
 
     /**
-     * When it was written, nanoseconds since 1970; never less than that of the message before.
+     * When it was recorded, nanoseconds since 1970; never less than that of the message before.
      *
-     * @return by the clock of the writer's host.
+     * @return by the clock of the writer's host; 0 of a message that was not read from a log.
      */
     public long timeNs() {
         return timeNs;
     }
 
     /**
-     * Flags of the send, see {@link org.jfabric.info.Flags}.
+     * Flags of the send, see {@link Flags}.
      *
      * @return {@code TAGGED} or {@code MSG}, and {@code REMOTE_CQ_DATA} where it has data.
      */

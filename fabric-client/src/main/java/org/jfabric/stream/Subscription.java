@@ -55,16 +55,15 @@ public final class Subscription implements AutoCloseable {
     private final Endpoint endpoint;
     private final CompletionQueue queue;
     private final MulticastGroup group;
-    private final GapHandler gaps;
     private final MessageHandler messages = this::onMessage;
     private final CompletionHandler others = this::onEnd;
-    private final MessageHeader header = new MessageHeader();
+    private final StreamHeader header = new StreamHeader();
     private final CompletionError error = new CompletionError();
     private final EventEntry event = new EventEntry();
     private final EventError eventError = new EventError();
     /** Messages, and gaps of two longs, that came behind a longer one which is being fetched. */
     private final ArrayDeque<Object> held = new ArrayDeque<>();
-    private SubscriptionHandler handler;
+    private StreamListener listener;
     private long position;
     private boolean isFetching;
     private int shown;
@@ -72,13 +71,13 @@ public final class Subscription implements AutoCloseable {
     /** Why the membership has ended; a positive errno, or 0. */
     private int end;
 
-    private Subscription(Builder.Opened opened, MulticastGroup group, GapHandler gaps) {
+    private Subscription(Builder.Opened opened, MulticastGroup group) {
         this.opened = opened;
         this.endpoint = opened.endpoint;
         this.queue = opened.queue;
         this.group = group;
-        this.gaps = gaps;
         this.position = group.start().position();
+        this.header.term = group.start().term();
     }
 
     /**
@@ -94,17 +93,18 @@ public final class Subscription implements AutoCloseable {
 
     /**
      * Shows messages that are there, and has an embedded driver in mode INVOKER do its work. An exception of the
-     * handler passes through; its message counts as read.
+     * listener passes through; its message counts as read.
      *
-     * @param newHandler takes them.
+     * @param newListener takes them, and the gaps between them; keep one and pass it to each poll, since a lambda that
+     *                    captures variables is a new object each time.
      * @param limit      messages to show at most, 1 or more; a few more if they waited behind a longer one.
      * @return messages that were shown, or a negative errno: {@code -FI_EAGAIN} if there is none now;
      *     {@code -FI_ESHUTDOWN} once all was read of a writer that has left, {@code -FI_ECONNRESET} of one that has
      *     died, {@code -FI_ETIMEDOUT} if this reader was removed; {@code -FI_ETRUNC} once for a message that is longer
      *     than {@link Builder#maxLength(int)}; or as {@link CompletionQueue#pollMessages}.
      */
-    public int poll(SubscriptionHandler newHandler, int limit) {
-        handler = newHandler;
+    public int poll(StreamListener newListener, int limit) {
+        listener = newListener;
         shown = 0;
         int result = queue.pollMessages(messages, others, limit);
         if (result == -FabricErrno.EAVAIL) {
@@ -191,6 +191,7 @@ public final class Subscription implements AutoCloseable {
 
     private void show(RecvContext message) {
         if (message.isWhole()) {
+            header.of(message.flags(), message.tag(), message.data());
             show(message.buffer(), (int) message.messageLength(), message.position());
         } else {
             isFetching = endpoint.messages().recvmsg(opened.memory.address(), opened.maxLength,
@@ -202,15 +203,16 @@ public final class Subscription implements AutoCloseable {
     }
 
     private void show(DirectBuffer buffer, int length, long at) {
-        header.position(at);
+        header.position = at;
         position = at + 1;
         shown++;
-        handler.onMessage(buffer, 0, length, header);
+        listener.onMessage(buffer, 0, length, header);
     }
 
     /** A longer message was fetched. */
     private void onEnd(Completion entry) {
         isFetching = false;
+        header.of(entry.flags(), entry.tag(), entry.data());
         show(opened.memory.buffer(), (int) entry.len(), entry.position());
         showHeld();
     }
@@ -237,7 +239,7 @@ public final class Subscription implements AutoCloseable {
 
     private void gap(long first, long last) {
         position = last + 1;
-        gaps.onGap(first, last);
+        listener.onGap(first, last);
     }
 
     private int readError() {
@@ -265,7 +267,6 @@ public final class Subscription implements AutoCloseable {
         private final Fabric fabric;
         private final String address;
         private final JoinAttr attr = new JoinAttr();
-        private GapHandler gaps = (first, last) -> { };
         private int maxLength = 131_072;
         private boolean isBlocking;
 
@@ -283,17 +284,6 @@ public final class Subscription implements AutoCloseable {
          */
         public Builder from(LogPosition place) {
             attr.from(place);
-            return this;
-        }
-
-        /**
-         * Sets who is told of lost messages.
-         *
-         * @param handler called by {@link Subscription#poll}.
-         * @return this.
-         */
-        public Builder onGap(GapHandler handler) {
-            gaps = Codes.required(handler, "handler");
             return this;
         }
 
@@ -329,8 +319,7 @@ public final class Subscription implements AutoCloseable {
             boolean joined = false;
             try {
                 opened.open();
-                Subscription result = new Subscription(
-                    opened, opened.endpoint.join(address, 0, Flags.RECV, attr), gaps);
+                Subscription result = new Subscription(opened, opened.endpoint.join(address, 0, Flags.RECV, attr));
                 joined = true;
                 return result;
             } finally {

@@ -26,7 +26,7 @@ import org.jfabric.layout.OwnerId;
 /**
  * Writes a log: the messages of a group, each once and in order, into segments of a folder.
  *
- * <p>Three steps are told apart. {@link #append} takes a message. {@link #flush} gives what was taken to the page
+ * <p>There are three steps. {@link #append} takes a message. {@link #flush} gives what was taken to the page
  * cache, from which on it survives the death of the process, and readers see it; an append does it too when much has
  * come together. {@link #sync} waits for stable storage, which survives a power cut.
  *
@@ -158,7 +158,7 @@ public final class LogWriter implements AutoCloseable {
         boolean isClean = old.isValid() && !old.isOpen() && end.position() == old.written();
         for (long first : folder.segments()) {
             if (first > end.segment()) {
-                // begun, or lost, when the power was cut: nobody has been told that anything in it is written
+                // begun, or lost, when the power was cut: no call has answered that anything in it is written
                 disk.delete(folder.directory(), name(first));
             }
         }
@@ -358,7 +358,7 @@ public final class LogWriter implements AutoCloseable {
 
     private int deleteOldest() {
         oldest = retention.withoutOldest();
-        // readers are told first: a segment that is missing without this was deleted by somebody else
+        // before the deletion: to a reader a segment that is missing otherwise was deleted by somebody else
         state.set(written, synced, oldest);
         int result = storeState();
         if (result == 0) {

@@ -35,7 +35,7 @@ final class Retention {
         try (LogSegment segment = LogSegment.open(folder, first)) {
             return segment == null ? 0 : segment.timeNs();
         } catch (FabricException damaged) {
-            // who reads it is told; here it is as old as the one before
+            // whoever reads the segment gets the error; until it is deleted it counts as old as the one before
             return 0;
         }
     }

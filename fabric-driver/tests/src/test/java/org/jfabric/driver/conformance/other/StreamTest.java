@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.SendClaim;
@@ -14,10 +15,12 @@ import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.Publication;
+import org.jfabric.stream.StreamHeader;
+import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
-import org.jfabric.stream.SubscriptionHandler;
 import org.jfabric.test.AllocatedBytes;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,9 +37,11 @@ class StreamTest {
     private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[8192]);
     private final List<Integer> numbers = new ArrayList<>();
     private final List<Long> positions = new ArrayList<>();
-    private final SubscriptionHandler keep = (buffer, offset, length, header) -> {
+    private final StreamListener keep = (buffer, offset, length, header) -> {
         numbers.add(buffer.getInt(offset));
         positions.add(header.position());
+        assertEquals(Flags.MSG, header.flags());
+        assertEquals(1, header.term());
         FabricNode.assertPattern(buffer, offset + Integer.BYTES, length - Integer.BYTES, buffer.getInt(offset), 0);
     };
 
@@ -81,7 +86,7 @@ class StreamTest {
                 }
             }
             // end of example
-            SubscriptionHandler handler = (message, offset, length, header) -> {
+            StreamListener handler = (message, offset, length, header) -> {
                 seen.add(header.position());
                 seen.add(message.getLong(offset));
             };
@@ -104,7 +109,7 @@ class StreamTest {
             SendClaim claim = new SendClaim();
             List<Integer> expected = new ArrayList<>();
             List<Integer> ofNear = new ArrayList<>();
-            SubscriptionHandler nearHandler = (buffer, offset, length, header) -> {
+            StreamListener nearHandler = (buffer, offset, length, header) -> {
                 assertEquals(header.position(), ofNear.size());
                 ofNear.add(buffer.getInt(offset));
             };
@@ -117,6 +122,7 @@ class StreamTest {
                 }
                 assertEquals(0, result);
                 expected.add(i);
+                assertEquals(i + 1, publication.position());
             }
             await(far, count);
             while (ofNear.size() < count) {
@@ -159,26 +165,34 @@ class StreamTest {
     }
 
     @Test
-    void shouldTellOfGapsAndContinueWhereAReaderHasLeft() {
+    void shouldShowGapsAndContinueWhereAReaderHasLeft() {
         try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1, "jfabric.shm.groupRingLengthBytes=4k",
             "jfabric.engine.unexpectedBudgetBytes=64k", "jfabric.engine.creditWindowBytes=4k",
             "jfabric.engine.eagerLimitBytes=1k", "jfabric.queue.slabLengthBytes=64k");
             Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP + "?lossy").open()) {
             List<String> gaps = new ArrayList<>();
             LogPosition next;
-            try (Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP)
-                .onGap((first, last) -> {
+            StreamListener all = new StreamListener() {
+                @Override
+                public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader header) {
+                    keep.onMessage(buffer, offset, length, header);
+                }
+
+                @Override
+                public void onGap(long first, long last) {
                     assertEquals(numbers.isEmpty() ? 0 : positions.getLast() + 1, first);
                     gaps.add(first + " to " + last);
                     positions.add(last);
-                }).open()) {
+                }
+            };
+            try (Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open()) {
                 for (int i = 0; i < 2000; i++) {
                     while (offer(publication, i, 200) == -FabricErrno.EAGAIN) {
                         Thread.onSpinWait();
                     }
                 }
                 while (reader.position() < publication.position()) {
-                    reader.poll(keep, 16);
+                    reader.poll(all, 16);
                 }
                 assertTrue(!gaps.isEmpty() && numbers.size() < 2000, gaps::toString);
                 next = reader.next();
@@ -191,6 +205,25 @@ class StreamTest {
                 assertEquals(List.of(2000), numbers);
                 assertEquals(2000, positions.getLast());
             }
+        }
+    }
+
+    @Test
+    void shouldWriteALongMessageThatWasOfferedBeforeTheEnd() {
+        try (GroupRig rig = new GroupRig(Place.PROCESSES, 1, SMALL_RING)) {
+            Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open();
+            Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open();
+            int count = 0;
+            for (int refused = 0; refused < 1000; refused++) {
+                if (offer(publication, count, 5000) == 0) {
+                    count++;
+                    refused = 0;
+                }
+            }
+            publication.close();
+            await(reader, count);
+            assertEnds(reader, FabricErrno.ESHUTDOWN);
+            assertEquals(count, numbers.size());
         }
     }
 
@@ -215,13 +248,13 @@ class StreamTest {
         try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1);
             Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open();
             Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open()) {
-            SubscriptionHandler count = (buffer, offset, length, header) -> read += length;
+            StreamListener count = (buffer, offset, length, header) -> read += length;
             exchange(publication, reader, count, 20_000);
             assertEquals(0, AllocatedBytes.least(() -> exchange(publication, reader, count, 1000)));
         }
     }
 
-    private void exchange(Publication publication, Subscription reader, SubscriptionHandler handler, int count) {
+    private void exchange(Publication publication, Subscription reader, StreamListener handler, int count) {
         for (int i = 0; i < count; i++) {
             while (publication.offer(bytes, 0, 64) != 0) {
                 Thread.onSpinWait();

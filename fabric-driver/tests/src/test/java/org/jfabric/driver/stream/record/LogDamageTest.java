@@ -140,7 +140,7 @@ class LogDamageTest {
         assertTrue(missing.getMessage().contains(folder.toString()), missing::getMessage);
         Files.delete(segments.get(0));
         assertThrows(FabricException.class, this::readAll);
-        // without its end no writer goes on
+        // a writer refuses a log that has lost its end
         Files.delete(segments.get(2));
         assertThrows(FabricException.class, () -> LogWriter.open(folder, LogKit.options()));
     }
