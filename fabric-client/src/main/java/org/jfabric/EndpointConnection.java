@@ -2,6 +2,8 @@ package org.jfabric;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.UUID;
 import org.agrona.DirectBuffer;
 import org.jfabric.codec.control.GroupJoined;
@@ -116,7 +118,8 @@ final class EndpointConnection {
             LogPosition start = ready.term() == 0 ? null : new LogPosition(
                 new UUID(ready.logIdHigh(), ready.logIdLow()), ready.term(), ready.position());
             MulticastGroup group = new MulticastGroup(
-                domain, endpoint, ready.address(), ready.fiAddr(), opContext, start);
+                domain, endpoint, ready.address(), ready.fiAddr(), opContext, start,
+                ready.log().length == 0 ? null : Path.of(new String(ready.log(), StandardCharsets.UTF_8)));
             groups.add(group);
             EventQueue events = endpoint.bindings().eventQueue();
             if (events != null) {

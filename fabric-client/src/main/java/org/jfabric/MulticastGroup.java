@@ -1,5 +1,6 @@
 package org.jfabric;
 
+import java.nio.file.Path;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
@@ -32,15 +33,18 @@ public final class MulticastGroup implements Fid {
     private final long fiAddr;
     private final long context;
     private final LogPosition start;
+    private final Path log;
     private volatile boolean open = true;
 
-    MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context, LogPosition start) {
+    MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context, LogPosition start,
+        Path log) {
         this.domain = domain;
         this.endpoint = endpoint;
         this.address = address;
         this.fiAddr = fiAddr;
         this.context = context;
         this.start = start;
+        this.log = log;
     }
 
     /**
@@ -70,6 +74,16 @@ public final class MulticastGroup implements Fid {
      */
     public LogPosition start() {
         return start;
+    }
+
+    /**
+     * Where a group over link shm is recorded: its messages can be read there with
+     * {@link org.jfabric.stream.LogReader}.
+     *
+     * @return the folder, on this host; null if the group is not recorded.
+     */
+    public Path log() {
+        return log;
     }
 
     /**

@@ -9,6 +9,7 @@ package org.jfabric.layout;
  *  128  intent, 8 bytes      offset up to which records are being overwritten; stored before a record is written
  *  136  latest, 8 bytes      offset of the newest message
  *  144  tail, 8 bytes        end of the records that are written; stored last, release
+ *  152  accepted, 8 bytes    end of the records that the recorder takes, of a group whose readers see later than it
  *  192  log id, 16 bytes     of the group's log; high bits first
  *  208  term, 4 bytes        of the log, from 1
  *  216  first, 8 bytes       position of the first message of this file
@@ -47,6 +48,8 @@ public final class GroupRingDescriptor {
     public static final int LATEST_OFFSET = 136;
     /** Place of the end of the records that are written. */
     public static final int TAIL_OFFSET = 144;
+    /** Place of the end of the records that a recorder takes, if readers see them later. */
+    public static final int ACCEPTED_OFFSET = 152;
     /** Place of the log id. */
     public static final int LOG_ID_OFFSET = 192;
     /** Place of the term. */

@@ -1,6 +1,7 @@
 package org.jfabric.stream;
 
 import java.nio.file.Path;
+import java.util.UUID;
 import org.jfabric.client.log.LogCursor;
 import org.jfabric.client.log.LogFolder;
 import org.jfabric.client.log.LogSegment;
@@ -223,6 +224,23 @@ public final class LogReader implements AutoCloseable {
         }
     }
 
+    /** Goes to a position, or to the end if the log does not have it yet. */
+    void fromOrEnd(long next) {
+        try {
+            from(next);
+        } catch (FabricException e) {
+            if (e.errno() != FabricErrno.EINVAL) {
+                throw e;
+            }
+            fromTime(Long.MAX_VALUE);
+        }
+    }
+
+    /** Whether there is a writer now, which may add to the log. */
+    boolean hasWriter() {
+        return folder.hasWriter();
+    }
+
     /** Goes over the next record, whatever it is. Returns its kind, 0 if there is none now. */
     private int nextKind() {
         if (segment == null || cursor.position() >= limit) {
@@ -388,10 +406,10 @@ public final class LogReader implements AutoCloseable {
     /**
      * The identity of the log: positions of another one are other positions.
      *
-     * @return 32 hexadecimal digits.
+     * @return the id, as {@link org.jfabric.info.LogPosition#logId()} of a group that is recorded there.
      */
-    public String logId() {
-        return folder.logId().toString();
+    public UUID logId() {
+        return new UUID(folder.logId().high(), folder.logId().low());
     }
 
     /**

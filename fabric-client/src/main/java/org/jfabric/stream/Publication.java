@@ -1,5 +1,8 @@
 package org.jfabric.stream;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.agrona.DirectBuffer;
 import org.jfabric.Completion;
 import org.jfabric.CompletionError;
@@ -9,6 +12,8 @@ import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.MulticastGroup;
 import org.jfabric.SendClaim;
+import org.jfabric.client.log.LogFolder;
+import org.jfabric.client.log.LogState;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -35,6 +40,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private static final int ENTRIES = 4;
 
     private final Messenger writer;
+    /** Null unless it is recorded. */
+    private final LogFolder log;
     private final Endpoint endpoint;
     private final MulticastGroup group;
     private final long destination;
@@ -49,6 +56,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
 
     private Publication(Messenger writer, MulticastGroup group, int maxLength) {
         this.writer = writer;
+        this.log = group.log() == null ? null : LogFolder.open(group.log());
         this.endpoint = writer.endpoint();
         this.group = group;
         this.destination = group.fiAddr();
@@ -156,6 +164,36 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     }
 
     /**
+     * How far a recorded group survives a kill of the driver: its log has all messages before this position.
+     *
+     * @return the position, at most {@link #position()}; read from the log, which costs a system call.
+     * @throws FabricException {@code FI_EOPNOTSUPP} if the group is not recorded.
+     */
+    public long written() {
+        return state().written();
+    }
+
+    /**
+     * How far a recorded group survives a power cut: all messages before this position are on stable storage. Only with
+     * {@link LogOptions.Visibility#SYNCED} does that go on by itself; else a segment is synced at its end, and the log
+     * when the publication closes.
+     *
+     * @return the position, at most {@link #written()}; read from the log, which costs a system call.
+     * @throws FabricException as {@link #written()}.
+     */
+    public long synced() {
+        return state().synced();
+    }
+
+    private LogState state() {
+        if (log == null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, group.address() + " is not recorded",
+                "Open its publication with recordIn(folder).");
+        }
+        return log.reload();
+    }
+
+    /**
      * The longest message.
      *
      * @return bytes.
@@ -170,11 +208,18 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         isSending = false;
     }
 
-    /** Ends the group: readers get what was written, then the end. Has no effect if it is closed. */
+    /**
+     * Ends the group: readers get what was written, then the end. The driver goes on to record what was accepted, and
+     * closes the log, in at most some seconds; the next publication with this log waits for that. Has no effect if it
+     * is closed.
+     */
     @Override
     public void close() {
         failure = FabricErrno.EOPBADSTATE;
         writer.close();
+        if (log != null) {
+            log.close();
+        }
     }
 
     @Override
@@ -226,6 +271,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         private final Fabric fabric;
         private final String address;
         private int maxLength = 65_536;
+        private Path log;
+        private LogOptions options;
 
         private Builder(Fabric fabric, String address) {
             this.fabric = fabric;
@@ -245,18 +292,50 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         }
 
         /**
+         * Has the group recorded, with the defaults of {@link LogOptions}.
+         *
+         * @param folder as {@link #recordIn(Path, LogOptions)}.
+         * @return this.
+         */
+        public Builder recordIn(Path folder) {
+            return recordIn(folder, new LogOptions());
+        }
+
+        /**
+         * Has the group recorded by the driver. Messages are numbered on from the end of the log.
+         *
+         * @param folder      of the log, made if there is none; on this host, and one that the driver's user can write.
+         * @param newOptions  of the log.
+         * @return this.
+         */
+        public Builder recordIn(Path folder, LogOptions newOptions) {
+            log = Codes.required(folder, "folder").toAbsolutePath();
+            options = Codes.required(newOptions, "options");
+            return this;
+        }
+
+        private String withLog() {
+            return log == null ? address : address + (address.indexOf('?') < 0 ? '?' : '&') + "log="
+                + URLEncoder.encode(log.toString(), StandardCharsets.UTF_8) + options;
+        }
+
+        /**
          * Opens the group.
          *
          * @return its writer.
-         * @throws FabricException as {@link Endpoint#join(String, long, long)}.
+         * @throws FabricException as {@link Endpoint#join(String, long, long)}; of a recorded group also
+         *     {@code FI_EBUSY} if the log has another writer, {@code FI_EACCES} for a client of another user than the
+         *     driver's, {@code FI_EINVAL} for options that the log was not made with, {@code FI_ENOSPC}, {@code FI_EIO}
+         *     if the log was damaged.
          */
         public Publication open() {
             Messenger writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).open();
             boolean opened = false;
             try {
-                MulticastGroup group = writer.endpoint().join(address, 0, Flags.SEND);
+                MulticastGroup group = writer.endpoint().join(withLog(), 0, Flags.SEND);
+                Publication result = new Publication(writer, group, maxLength);
                 opened = true;
-                return new Publication(writer, group, maxLength);
+                return result;
             } finally {
                 if (!opened) {
                     writer.close();

@@ -2,6 +2,7 @@ package org.jfabric.stream;
 
 import java.nio.ByteOrder;
 import java.util.ArrayDeque;
+import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.AddressVector;
@@ -42,6 +43,10 @@ import org.jfabric.info.WaitObject;
  * }
  * }</pre>
  *
+ * <p>Of a group that is recorded ({@link Publication.Builder#recordIn}) it shows messages from the log, too: those from
+ * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in order;
+ * nothing holds the writer back.
+ *
  * <p>The data path answers with numbers, and allocates nothing. It is an endpoint with buffered receives: a message is
  * copied once, by the driver, out of the group's ring into memory that only this reader has; one that is longer than
  * {@code jfabric.queue.bufferedLimitBytes} once more. Owner: one thread at a time.
@@ -55,6 +60,7 @@ public final class Subscription implements AutoCloseable {
     private final Endpoint endpoint;
     private final CompletionQueue queue;
     private final MulticastGroup group;
+    private final StreamListener fromLog = new FromLog();
     private final MessageHandler messages = this::onMessage;
     private final CompletionHandler others = this::onEnd;
     private final StreamHeader header = new StreamHeader();
@@ -67,17 +73,28 @@ public final class Subscription implements AutoCloseable {
     private long position;
     private boolean isFetching;
     private int shown;
+    /** Of the last message; any earlier position is in it, or in one before. */
+    private int term;
     private int emptyPolls;
+    /** Null until something is read from the log. */
+    private LogReader log;
+    /** Messages before this position are read from the log first. */
+    private long fillUntil;
+    /** A long message that was read from the log is being dropped. */
+    private boolean isDropping;
     /** Why the membership has ended; a positive errno, or 0. */
     private int end;
 
-    private Subscription(Builder.Opened opened, MulticastGroup group) {
+    private Subscription(Builder.Opened opened, MulticastGroup group, LogReader log) {
         this.opened = opened;
         this.endpoint = opened.endpoint;
         this.queue = opened.queue;
         this.group = group;
-        this.position = group.start().position();
-        this.header.term = group.start().term();
+        this.log = log;
+        this.fillUntil = group.start().position();
+        this.position = log == null ? fillUntil : log.position();
+        this.term = group.start().term();
+        this.header.term = term;
     }
 
     /**
@@ -105,6 +122,9 @@ public final class Subscription implements AutoCloseable {
      */
     public int poll(StreamListener newListener, int limit) {
         listener = newListener;
+        if (isFilling()) {
+            return pollLog(limit);
+        }
         shown = 0;
         int result = queue.pollMessages(messages, others, limit);
         if (result == -FabricErrno.EAVAIL) {
@@ -123,6 +143,70 @@ public final class Subscription implements AutoCloseable {
         return result;
     }
 
+    /** Of a recorded group: the next message is in the log, and not in the ring any more. */
+    private boolean isFilling() {
+        return position < fillUntil;
+    }
+
+    private void fill(long until) {
+        if (log == null) {
+            log = openLog(group);
+        }
+        log.fromOrEnd(position);
+        fillUntil = until;
+    }
+
+    private static LogReader openLog(MulticastGroup group) {
+        LogReader reader = LogReader.open(group.log());
+        if (!reader.logId().equals(group.start().logId())) {
+            reader.close();
+            throw new FabricException(FabricErrno.EIO, group.log() + " has another log than " + group.address(),
+                "Read the group where its writer's files are, and from now on elsewhere.");
+        }
+        return reader;
+    }
+
+    /** Shows messages from the log. */
+    private int pollLog(int limit) {
+        shown = 0;
+        if (log.poll(fromLog, limit) == 0 && isFilling() && !log.hasWriter() && log.poll(fromLog, limit) == 0
+            && isFilling()) {
+            // the writer has died before these were recorded, and after the ring had lost them
+            long first = position;
+            position = fillUntil;
+            listener.onGap(first, fillUntil - 1);
+        }
+        if (!isFilling()) {
+            showHeld();
+        } else if (shown == 0 || ++emptyPolls >= EMPTY_POLLS) {
+            emptyPolls = EMPTY_POLLS;
+            whenEmpty();
+        }
+        return shown == 0 ? -FabricErrno.EAGAIN : shown;
+    }
+
+    /** What of the log was not shown before. */
+    private final class FromLog implements StreamListener {
+        @Override
+        public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader from) {
+            if (from.position() >= position) {
+                position = from.position() + 1;
+                term = from.term();
+                shown++;
+                listener.onMessage(buffer, offset, length, from);
+            }
+        }
+
+        @Override
+        public void onGap(long firstPosition, long lastPosition) {
+            if (lastPosition >= position) {
+                long first = position;
+                position = lastPosition + 1;
+                listener.onGap(first, lastPosition);
+            }
+        }
+    }
+
     /**
      * Sleeps until there may be something to poll. Only of a subscription that was opened with
      * {@link Builder#blocking()}.
@@ -131,6 +215,9 @@ public final class Subscription implements AutoCloseable {
      * @return 0 or more if there is something; {@code -FI_EAGAIN} after the time; or as {@link CompletionQueue#sread}.
      */
     public int await(long timeoutNs) {
+        if (isFilling()) {
+            return 0;
+        }
         int result = queue.sread(NO_BYTES, 0, 0, 0, timeoutNs);
         emptyPolls = EMPTY_POLLS;
         return result == -FabricErrno.EAVAIL ? 0 : result;
@@ -152,7 +239,7 @@ public final class Subscription implements AutoCloseable {
      * @return the place.
      */
     public LogPosition next() {
-        return group.start().at(position);
+        return new LogPosition(group.start().logId(), term, position);
     }
 
     /** Leaves the group. Has no effect if it is closed. */
@@ -160,6 +247,9 @@ public final class Subscription implements AutoCloseable {
     public void close() {
         end = FabricErrno.EOPBADSTATE;
         opened.close();
+        if (log != null) {
+            log.close();
+        }
     }
 
     @Override
@@ -182,14 +272,27 @@ public final class Subscription implements AutoCloseable {
     }
 
     private void onMessage(RecvContext message) {
-        if (!isFetching && held.isEmpty()) {
+        if (!isFetching && held.isEmpty() && !isFilling() && isNext(message)) {
             show(message);
         } else if (message.retain() == 0) {
             held.add(message);
         }
     }
 
+    /** False if messages before this one are to be read from the log first. */
+    private boolean isNext(RecvContext message) {
+        if (message.position() > position && group.log() != null) {
+            fill(message.position());
+            return false;
+        }
+        return true;
+    }
+
     private void show(RecvContext message) {
+        if (message.position() < position) {
+            drop(message);
+            return;
+        }
         if (message.isWhole()) {
             header.of(message.flags(), message.tag(), message.data());
             show(message.buffer(), (int) message.messageLength(), message.position());
@@ -202,8 +305,21 @@ public final class Subscription implements AutoCloseable {
         }
     }
 
+    /** The message was read from the log. */
+    private void drop(RecvContext message) {
+        if (!message.isWhole()) {
+            isFetching = endpoint.messages().recvmsg(0, 0, FabricAddress.ADDR_UNSPEC, message.id(),
+                Flags.CLAIM | Flags.DISCARD) == 0;
+            isDropping = isFetching;
+            if (!isFetching) {
+                held.addFirst(message);
+            }
+        }
+    }
+
     private void show(DirectBuffer buffer, int length, long at) {
         header.position = at;
+        term = header.term;
         position = at + 1;
         shown++;
         listener.onMessage(buffer, 0, length, header);
@@ -212,6 +328,11 @@ public final class Subscription implements AutoCloseable {
     /** A longer message was fetched. */
     private void onEnd(Completion entry) {
         isFetching = false;
+        if (isDropping) {
+            isDropping = false;
+            showHeld();
+            return;
+        }
         header.of(entry.flags(), entry.tag(), entry.data());
         show(opened.memory.buffer(), (int) entry.len(), entry.position());
         showHeld();
@@ -222,8 +343,11 @@ public final class Subscription implements AutoCloseable {
             Object next = held.poll();
             if (next instanceof long[] gap) {
                 gap(gap[0], gap[1]);
-            } else {
+            } else if (isNext((RecvContext) next)) {
                 showHeld((RecvContext) next);
+            } else {
+                held.addFirst(next);
+                return;
             }
         }
     }
@@ -247,6 +371,10 @@ public final class Subscription implements AutoCloseable {
             return -FabricErrno.EAGAIN;
         }
         if (error.err() == FabricErrno.ENODATA && (error.flags() & Flags.MULTICAST) != 0) {
+            if (group.log() != null) {
+                // the next message's position says so
+                return -FabricErrno.EAGAIN;
+            }
             long first = error.errData().getLong(0, ByteOrder.LITTLE_ENDIAN);
             long last = error.errData().getLong(Long.BYTES, ByteOrder.LITTLE_ENDIAN);
             if (isFetching || !held.isEmpty()) {
@@ -258,7 +386,8 @@ public final class Subscription implements AutoCloseable {
         }
         // of the message that was fetched, which counts as read
         isFetching = false;
-        position++;
+        position += isDropping ? 0 : 1;
+        isDropping = false;
         return -error.err();
     }
 
@@ -267,6 +396,8 @@ public final class Subscription implements AutoCloseable {
         private final Fabric fabric;
         private final String address;
         private final JoinAttr attr = new JoinAttr();
+        /** Sets the reader of a log to where this one begins; null if it begins in the ring. */
+        private Consumer<LogReader> start;
         private int maxLength = 131_072;
         private boolean isBlocking;
 
@@ -278,12 +409,36 @@ public final class Subscription implements AutoCloseable {
         /**
          * Sets where it begins, for example {@link Subscription#next()} of an earlier one.
          *
-         * @param place the first message, which the ring has to have still; null, the default, for what is written from
-         *              now on.
+         * @param place the first message, which the ring has to have still, unless the group is recorded; null, the
+         *              default, for what is written from now on.
          * @return this.
          */
         public Builder from(LogPosition place) {
             attr.from(place);
+            start = place == null ? null : log -> log.from(place.term(), place.position());
+            return this;
+        }
+
+        /**
+         * Sets that it begins with the oldest message of a recorded group.
+         *
+         * @return this.
+         */
+        public Builder fromOldest() {
+            attr.from(null);
+            start = log -> log.from(LogReader.OLDEST);
+            return this;
+        }
+
+        /**
+         * Sets that it begins with the first message of a recorded group that was not recorded before a time.
+         *
+         * @param timeNs nanoseconds since 1970.
+         * @return this.
+         */
+        public Builder fromTime(long timeNs) {
+            attr.from(null);
+            start = log -> log.fromTime(timeNs);
             return this;
         }
 
@@ -312,19 +467,56 @@ public final class Subscription implements AutoCloseable {
          * Joins the group.
          *
          * @return its reader.
-         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}.
+         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it is
+         *     to begin at a time or with the oldest message, and the group is not recorded; as {@link LogReader#open} if
+         *     the log cannot be read, and as {@link LogReader#from(int, long)} if it has lost what was read.
          */
         public Subscription open() {
             Opened opened = new Opened(this);
             boolean joined = false;
             try {
                 opened.open();
-                Subscription result = new Subscription(opened, opened.endpoint.join(address, 0, Flags.RECV, attr));
+                Subscription result = join(opened);
                 joined = true;
                 return result;
             } finally {
                 if (!joined) {
                     opened.close();
+                }
+            }
+        }
+
+        private Subscription join(Opened opened) {
+            FabricException refusal = null;
+            if (attr.from() != null || start == null) {
+                try {
+                    return new Subscription(opened, opened.endpoint.join(address, 0, Flags.RECV, attr), null);
+                } catch (FabricException e) {
+                    // the ring has begun behind that place, or is of a later term
+                    if (attr.from() == null || e.errno() != FabricErrno.ENODATA && e.errno() != FabricErrno.EINVAL) {
+                        throw e;
+                    }
+                    refusal = e;
+                }
+            }
+            MulticastGroup group = opened.endpoint.join(address, 0, Flags.RECV);
+            if (group.log() == null) {
+                throw refusal != null ? refusal : new FabricException(FabricErrno.EOPNOTSUPP,
+                    address + " is not recorded, and was to be read from before now",
+                    "Have its publication record it, or read from now on.");
+            }
+            if (refusal != null && !group.start().logId().equals(attr.from().logId())) {
+                throw refusal;
+            }
+            LogReader log = openLog(group);
+            boolean isGood = false;
+            try {
+                start.accept(log);
+                isGood = true;
+                return new Subscription(opened, group, log);
+            } finally {
+                if (!isGood) {
+                    log.close();
                 }
             }
         }

@@ -1,5 +1,6 @@
 package org.jfabric.driver.conductor;
 
+import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import org.jfabric.codec.control.GroupJoined;
 import org.jfabric.codec.control.JoinGroup;
@@ -38,6 +39,7 @@ final class JoinGroupCommand extends Command {
     private FabricException refusal;
     private long fiAddr;
     private LogPosition start;
+    private String log;
 
     JoinGroupCommand(CommandRequest request, JoinGroup message) {
         super(request);
@@ -75,10 +77,10 @@ final class JoinGroupCommand extends Command {
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
                 return answer(start == null
-                    ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, group.toString())
+                    ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, group.toString(), new byte[0])
                     : new GroupJoined(correlationId(), fiAddr, start.position(),
                         start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
-                        named.address()));
+                        named.address(), log.getBytes(StandardCharsets.UTF_8)));
             }
         }
         return Step.AGAIN;
@@ -111,6 +113,10 @@ final class JoinGroupCommand extends Command {
         }
         if (bound == null) {
             named = GroupName.parse(message.address());
+            if (named.log() != null) {
+                // the driver writes there as its own user
+                session().requireDriversUser("recording " + named.address() + " in " + named.log());
+            }
             if (context().threads().count() > 1) {
                 throw new FabricException(FabricErrno.EOPNOTSUPP,
                     "joining " + message.address() + " in a driver with " + context().threads().count()
@@ -148,11 +154,12 @@ final class JoinGroupCommand extends Command {
         }
 
         @Override
-        public void onJoined(LogPosition newStart) {
+        public void onJoined(LogPosition newStart, String newLog) {
             long number = endpoint.links().number(named);
             context().inbox().post(() -> {
                 fiAddr = number;
                 start = newStart;
+                log = newLog;
                 isAnswered = true;
             });
         }

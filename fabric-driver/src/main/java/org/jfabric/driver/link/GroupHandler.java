@@ -14,8 +14,9 @@ public interface GroupHandler {
      * The endpoint is a member.
      *
      * @param start of a reader its first message, of a writer the next one.
+     * @param log   folder in which the group is recorded; empty without.
      */
-    void onJoined(LogPosition start);
+    void onJoined(LogPosition start, String log);
 
     /**
      * The endpoint is no member.

@@ -16,7 +16,7 @@ import org.jfabric.layout.GroupRingDescriptor;
 
 /**
  * A group whose writer is an endpoint of this driver: the ring and its readers. A message is written once, however many
- * readers there are.
+ * readers there are. A recorded group waits for its recorder and for no reader: who is slow reads the log.
  *
  * <pre>
  *            slowest reader                 tail                        limit = slowest reader + capacity
@@ -36,8 +36,14 @@ final class Group {
     private final GroupChannel channel;
     private final long stallTimeoutNs;
     private final List<GroupReader> readers = new ArrayList<>();
+    /** Null unless it is recorded. */
+    private GroupRecorder recorder;
     private GroupRing ring;
     private long header;
+    /** Where the end of the records is released. */
+    private long tailAddress;
+    /** End of the records that readers see, if they see them later. */
+    private long seen;
     private int maxPayload;
     /** Log, term, and the position of the first message of this ring. */
     private LogPosition first;
@@ -60,6 +66,8 @@ final class Group {
     /** Messages were written since the readers' drivers were last woken. */
     private boolean isWritten;
     private boolean isClosed;
+    /** Why a recorded group that is being closed ends for its readers. */
+    private int endErrno;
 
     Group(
         Groups groups, LinkServices services, GroupName name, LocalEndpoint writer, GroupChannel channel,
@@ -92,8 +100,13 @@ final class Group {
         return isClosed;
     }
 
+    /** Whether it never waits for a reader. */
     boolean isLossy() {
-        return name.isLossy();
+        return name.isLossy() || name.log() != null;
+    }
+
+    GroupName name() {
+        return name;
     }
 
     /** Whether records may be overwritten that a reader has yet to read. */
@@ -121,14 +134,16 @@ final class Group {
     }
 
     /** The ring is mapped: messages can be written. */
-    void open(GroupRing newRing, LogPosition newFirst) {
+    void open(GroupRing newRing, LogPosition newFirst, GroupRecorder newRecorder) {
         ring = newRing.retain();
+        recorder = newRecorder;
         first = newFirst;
         position = newFirst.position();
         markShift = Integer.numberOfTrailingZeros(ring.capacity() / MARKS);
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
-        limit = isLossy() ? Long.MAX_VALUE : ring.capacity();
+        tailAddress = recorder == null ? header + GroupRingDescriptor.TAIL_OFFSET : recorder.tailAddress();
+        limit = recorder == null && isLossy() ? Long.MAX_VALUE : ring.capacity();
         channel.group(this);
     }
 
@@ -177,8 +192,10 @@ final class Group {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, operation.data);
         }
         operation.copyTo(0, record + before, operation.length);
-        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
-        UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, end);
+        if (tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
+            UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
+        }
+        UnsafeApi.putLongRelease(null, tailAddress, end);
         tail = end;
         position++;
         isWritten = true;
@@ -194,6 +211,10 @@ final class Group {
 
     /** Updates the limit; false if records up to that end do not fit yet. */
     private boolean makeRoom(long end) {
+        if (recorder != null) {
+            limit = recorder.recorded() + ring.capacity();
+            return end - limit <= 0;
+        }
         long slowestRead = tail;
         for (int i = 0, count = readers.size(); i < count; i++) {
             long read = readers.get(i).offset();
@@ -209,9 +230,10 @@ final class Group {
             return 0;
         }
         ring.touch();
+        int work = recorder == null ? 0 : pollRecorder();
         announce();
-        if (!isBlocked) {
-            return 0;
+        if (!isBlocked || ring == null) {
+            return work;
         }
         if (makeRoom(blockedEnd)) {
             isBlocked = false;
@@ -221,10 +243,53 @@ final class Group {
         return stallTimeoutNs == 0 ? 0 : removeStalled();
     }
 
+    private int pollRecorder() {
+        int work = recorder.poll();
+        FabricException notice = recorder.takeNotice();
+        if (notice != null) {
+            services.onError(notice);
+        }
+        FabricException failure = recorder.failure();
+        if (failure != null) {
+            groups.onRecorderFailed(this, failure);
+            return 1;
+        }
+        return work + (recorder.isDelaying() ? show() : 0);
+    }
+
+    /** Readers see what is recorded as far as they are to. */
+    private int show() {
+        long visible = recorder.visible();
+        if (visible == seen) {
+            return 0;
+        }
+        seen = visible;
+        // a reader that was overrun continues behind what is seen now
+        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, visible);
+        UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, visible);
+        isWritten = true;
+        return 1;
+    }
+
+    /** Prepares for the thread to sleep; false if there is work. */
+    boolean arm() {
+        announce();
+        if (recorder == null) {
+            return true;
+        }
+        // what the recorder does before it sees this is seen here
+        recorder.await();
+        return recorder.failure() == null && !(recorder.isDelaying() && recorder.visible() != seen)
+            && !(isBlocked && makeRoom(blockedEnd)) && !(isClosed && recorder.isEnded());
+    }
+
     /** The drivers of the readers are woken, if they sleep, by the next step of their connections. */
     void announce() {
         if (isWritten) {
             isWritten = false;
+            if (recorder != null) {
+                recorder.written();
+            }
             for (int i = 0, count = readers.size(); i < count; i++) {
                 GroupWire wire = readers.get(i).wire();
                 if (wire != null) {
@@ -356,13 +421,54 @@ final class Group {
             channel.handler().onWritable();
         }
         announce();
+        ring.delete();
+        if (recorder != null) {
+            recorder.close();
+        }
+        if (recorder == null || !recorder.isDelaying()) {
+            endReaders(errno);
+        }
+        if (recorder == null) {
+            ring.release();
+            ring = null;
+        } else {
+            endErrno = errno;
+        }
+    }
+
+    private void endReaders(int errno) {
         for (GroupReader reader : readers) {
             end(reader, errno, tail);
         }
         readers.clear();
-        ring.delete();
+    }
+
+    /** After the close of a recorded group: its log is closed, and nothing is left to do. */
+    boolean isDrained() {
+        if (ring == null) {
+            return true;
+        }
+        recorder.poll();
+        if (!recorder.isEnded()) {
+            return false;
+        }
+        if (recorder.isDelaying()) {
+            show();
+            announce();
+            endReaders(endErrno);
+        }
+        if (recorder.failure() != null && endErrno != FabricErrno.EIO) {
+            services.onError(recorder.failure());
+        }
+        recorder.release();
         ring.release();
         ring = null;
+        return true;
+    }
+
+    /** Waits until the log is closed; false if it is not in time. */
+    boolean awaitDrained() {
+        return ring == null || recorder.awaitEnd() && isDrained();
     }
 
     private void end(GroupReader reader, int errno, long end) {

@@ -7,6 +7,7 @@ import org.jfabric.info.LogPosition;
  *
  * @param errno      0, or why not; then only start and end may count.
  * @param member     the answering driver's number of the membership; 0 in the reader's own driver.
+ * @param isLossy    whether the writer does not wait for this reader: the group is lossy, or recorded.
  * @param mayOverrun whether records may be overwritten that this reader has yet to read.
  * @param ringNumber number of the {@code .group} file.
  * @param ringLength bytes of its records.
@@ -15,12 +16,13 @@ import org.jfabric.info.LogPosition;
  *                   no group.
  * @param end        position of the next message that is written.
  * @param writer     address of the writing endpoint.
+ * @param log        folder in which the group is recorded; empty without.
  */
 public record GroupAnswer(
     int errno, int member, boolean isLossy, boolean mayOverrun, long ringNumber, long ringLength, long offset,
-    LogPosition start, long end, String writer) {
+    LogPosition start, long end, String writer, String log) {
 
     static GroupAnswer refused(int errno, LogPosition oldest, long end) {
-        return new GroupAnswer(errno, 0, false, false, 0, 0, 0, oldest, end, "");
+        return new GroupAnswer(errno, 0, false, false, 0, 0, 0, oldest, end, "", "");
     }
 }

@@ -96,10 +96,10 @@ final class GroupJoin {
         failed(FabricErrno.EOPBADSTATE, "was being joined by an endpoint that is closed", "Open another one.");
     }
 
-    void joined(LogPosition start) {
+    void joined(LogPosition start, String log) {
         if (!isOver) {
             isOver = true;
-            handler.onJoined(start);
+            handler.onJoined(start, log);
         }
     }
 

@@ -40,6 +40,8 @@ final class GroupMember extends Channel {
     private final int capacity;
     private final int maxPayload;
     private final boolean isLossy;
+    /** What is overwritten before it was read is in a log. */
+    private final boolean isRecorded;
     /** Null in the writer's own driver. */
     private final GroupWire wire;
     /** The number of the membership at the writer's driver. */
@@ -86,6 +88,7 @@ final class GroupMember extends Channel {
         this.capacity = ring.capacity();
         this.maxPayload = GroupRingDescriptor.maxPayload(capacity);
         this.isLossy = join.answer().isLossy();
+        this.isRecorded = !join.answer().log().isEmpty();
         this.copy = join.answer().mayOverrun() ? UnsafeApi.allocateMemory(maxPayload) : 0;
         this.cursor = join.answer().offset();
         this.reported = cursor;
@@ -263,7 +266,9 @@ final class GroupMember extends Channel {
         if (isGapPending) {
             return false;
         }
-        groups.lost(lost);
+        if (!isRecorded) {
+            groups.lost(lost);
+        }
         return true;
     }
 

@@ -23,6 +23,7 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.UnmapTask;
+import org.jfabric.driver.stream.record.LogWriter;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -58,6 +59,10 @@ public final class Groups {
     private final Int2ObjectHashMap<GroupReader> readers = new Int2ObjectHashMap<>();
     /** Replaced by each change, because a step may begin or end memberships. */
     private Group[] written = {};
+    /** Closed, and still being recorded. */
+    private Group[] draining = {};
+    /** Writers that wait until the log of an earlier one is closed. */
+    private final List<Runnable> waiting = new ArrayList<>();
     private GroupMember[] members = {};
     private long lostCounter;
     private int ids;
@@ -79,7 +84,7 @@ public final class Groups {
 
     /** Whether there is nothing to poll. */
     public boolean isEmpty() {
-        return members.length == 0 && written.length == 0 && joins.isEmpty();
+        return members.length == 0 && written.length == 0 && draining.length == 0 && joins.isEmpty();
     }
 
     // ---- joining ----
@@ -99,7 +104,7 @@ public final class Groups {
             join.failed(FabricErrno.EALREADY, "was joined by this endpoint", "Close the group, then join it again.");
         } else if (writes) {
             write(join, name, isOwn, (flags & Flags.RECV) != 0);
-        } else if (name.isLossy()) {
+        } else if (name.hasOptions()) {
             join.failed(FabricErrno.EINVAL, "is joined with an option of the writer", "Read it by its address alone.");
         } else if (isOwn) {
             read(join);
@@ -146,7 +151,13 @@ public final class Groups {
                 this, services, name, endpoint, channel(endpoint, address),
                 config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             groups.put(address, group);
-            services.submit(new CreateTask(group, join, reads));
+            boolean isRecorded = Arrays.stream(draining).anyMatch(
+                earlier -> earlier.name().log().equals(name.log()));
+            if (isRecorded) {
+                waiting.add(() -> services.submit(new CreateTask(group, join, reads)));
+            } else {
+                services.submit(new CreateTask(group, join, reads));
+            }
         }
     }
 
@@ -160,7 +171,7 @@ public final class Groups {
         }
         join.answered(answer(group, request, 0));
         group.add(GroupReader.local(group, begin(join, group.ring())));
-        join.joined(join.answer().start());
+        join.joined(join.answer().start(), join.answer().log());
     }
 
     private GroupMember begin(GroupJoin join, GroupRing ring) {
@@ -290,7 +301,7 @@ public final class Groups {
             return;
         }
         begin(join, ring);
-        join.joined(join.answer().start());
+        join.joined(join.answer().start(), join.answer().log());
     }
 
     /** Gives up a join that the writer's driver has accepted. */
@@ -323,7 +334,7 @@ public final class Groups {
         LogPosition start = request.from() == null ? group.next() : request.from();
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
             group.ring().capacity(), group.offset(start.position()), start, group.position(),
-            group.writer().address());
+            group.writer().address(), group.name().log() == null ? "" : group.name().log().toString());
     }
 
     private static GroupAnswer refused(Group group, int errno) {
@@ -394,6 +405,35 @@ public final class Groups {
         groups.remove(group.address(), group);
         written = Arrays.stream(written).filter(other -> other != group).toArray(Group[]::new);
         group.close(errno);
+        if (group.ring() != null) {
+            draining = Arrays.copyOf(draining, draining.length + 1);
+            draining[draining.length - 1] = group;
+        }
+    }
+
+    /** A group cannot be recorded any more, and ends. */
+    void onRecorderFailed(Group group, FabricException cause) {
+        services.onError(cause);
+        end(group);
+    }
+
+    private void end(Group group) {
+        close(group, FabricErrno.EIO);
+        channels.remove(group.channel());
+        group.channel().handler().onDown(FabricErrno.EIO);
+    }
+
+    /** The groups whose logs are closed are over; returns their number. */
+    private int drained() {
+        Group[] left = Arrays.stream(draining).filter(group -> !group.isDrained()).toArray(Group[]::new);
+        int work = draining.length - left.length;
+        draining = left;
+        if (work != 0) {
+            List<Runnable> next = List.copyOf(waiting);
+            waiting.clear();
+            next.forEach(Runnable::run);
+        }
+        return work;
     }
 
     // ---- the end ----
@@ -489,6 +529,12 @@ public final class Groups {
         for (Group group : List.copyOf(groups.values())) {
             close(group, FabricErrno.ESHUTDOWN);
         }
+        for (Group group : draining) {
+            if (!group.awaitDrained()) {
+                services.onError(new FabricException(FabricErrno.ETIMEDOUT,
+                    "the log of group " + group.address() + " could not be closed in time", "Check the disk."));
+            }
+        }
         joins.clear();
     }
 
@@ -505,6 +551,9 @@ public final class Groups {
         for (int i = 0; i < writing.length; i++) {
             work += poll(writing[i]);
         }
+        if (draining.length != 0) {
+            work += drained();
+        }
         return joins.isEmpty() ? work : work + endLateJoins();
     }
 
@@ -519,9 +568,7 @@ public final class Groups {
                 services.onError(new FabricException(FabricErrno.EIO,
                     "the ring of group " + group.address() + " was truncated while it was mapped here",
                     "The group has ended; its writer and its readers can join it again."));
-                close(group, FabricErrno.EIO);
-                channels.remove(group.channel());
-                group.channel().handler().onDown(FabricErrno.EIO);
+                end(group);
             }
             throw e;
         }
@@ -543,7 +590,10 @@ public final class Groups {
     public boolean arm() {
         boolean armed = true;
         for (Group group : written) {
-            group.announce();
+            armed &= group.arm();
+        }
+        for (Group group : draining) {
+            armed &= group.arm();
         }
         for (GroupMember member : members) {
             armed &= !member.hasMore();
@@ -569,8 +619,8 @@ public final class Groups {
         private final boolean reads;
         private final long number = services.nextFileNumber();
         private final int capacity = config.get(ShmConfig.GROUP_RING_LENGTH_BYTES);
-        private final LogPosition first = new LogPosition(
-            new UUID(services.environment().randomLong(), services.environment().randomLong()), 1, 0);
+        private LogPosition first;
+        private LogWriter log;
         private MappedFile file;
 
         CreateTask(Group group, GroupJoin join, boolean reads) {
@@ -586,8 +636,33 @@ public final class Groups {
 
         @Override
         protected void execute() {
-            file = GroupRing.create(
-                services.environment(), services.directoryFd(), number, capacity, services.ownerId(), first);
+            GroupName name = group.name();
+            if (name.log() == null) {
+                first = new LogPosition(new UUID(services.environment().randomLong(),
+                    services.environment().randomLong()), 1, 0);
+            } else {
+                openLog(name);
+                first = new LogPosition(log.logId(), log.term(), log.position());
+            }
+            try {
+                file = GroupRing.create(
+                    services.environment(), services.directoryFd(), number, capacity, services.ownerId(), first);
+            } finally {
+                if (file == null && log != null) {
+                    log.close();
+                }
+            }
+        }
+
+        private void openLog(GroupName name) {
+            log = LogWriter.open(name.log(), name.address(), name.options());
+            if (GroupRingDescriptor.maxPayload(capacity) > log.maxLength()) {
+                int longest = log.maxLength();
+                log.close();
+                throw new FabricException(FabricErrno.EINVAL, "a log whose longest message has " + longest
+                    + " bytes cannot record a group whose longest has " + GroupRingDescriptor.maxPayload(capacity),
+                    "Begin a log with longer segments, or lower jfabric.shm.groupRingLengthBytes.");
+            }
         }
 
         @Override
@@ -595,25 +670,57 @@ public final class Groups {
             GroupRing ring = new GroupRing(services, file, number, capacity);
             if (group.isClosed()) {
                 ring.discard();
+                if (log != null) {
+                    services.submit(new CloseTask(log));
+                }
                 join.closed();
                 return;
             }
-            group.open(ring, first);
+            group.open(ring, first, log == null ? null : new GroupRecorder(
+                services, group.address(), ring, log, group.name().options().visibility()));
             written = Arrays.copyOf(written, written.length + 1);
             written[written.length - 1] = group;
             if (reads) {
                 read(join);
             } else {
-                join.joined(first);
+                join.joined(first, group.name().log() == null ? "" : group.name().log().toString());
             }
         }
 
         @Override
         protected void onFailed(Throwable cause) {
             groups.remove(group.address(), group);
+            if (group.name().log() != null && cause instanceof FabricException refusal) {
+                join.failed(refusal);
+                return;
+            }
             join.failed(new FabricException(PeerFile.errnoOf(cause), "the ring of group " + group.address()
                 + " cannot be made: " + cause.getMessage(),
                 "Make room for " + capacity + " bytes, or lower jfabric.shm.groupRingLengthBytes.", cause));
+        }
+    }
+
+    /** Closes a log whose group has ended before it began. */
+    private static final class CloseTask extends ResourceTask {
+        private final LogWriter log;
+
+        CloseTask(LogWriter log) {
+            this.log = log;
+        }
+
+        @Override
+        protected void execute() {
+            log.close();
+        }
+
+        @Override
+        protected void onDone() {
+            // nothing waits for it
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            // nothing was appended, so nothing is lost
         }
     }
 

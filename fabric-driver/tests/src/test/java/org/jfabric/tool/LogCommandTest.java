@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.driver.stream.record.LogOptions;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.driver.stream.record.LogWriter;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -25,7 +25,7 @@ class LogCommandTest {
     private final SplittableRandom random = new SplittableRandom(seed);
     private final Path base = TestDirectory.create();
     private final Path folder = base.resolve("quotes");
-    private final LogOptions options = new LogOptions().group("quotes").segmentLength(1 << 20);
+    private final LogOptions options = new LogOptions().segmentLengthBytes(1 << 20);
 
     @AfterEach
     void after() {
@@ -34,7 +34,7 @@ class LogCommandTest {
 
     private void write(int count) {
         UnsafeBuffer text = new UnsafeBuffer("bid 101.25".getBytes(StandardCharsets.US_ASCII));
-        try (LogWriter writer = LogWriter.open(folder, options)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options)) {
             for (int i = 0; i < count; i++) {
                 assertEquals(0, writer.append(writer.position(), i * SECOND, 0, 7, 9, text, 0, 10));
             }
@@ -60,7 +60,7 @@ class LogCommandTest {
             run("print", folder.toString(), "--since", "1970-01-01T00:00:01.5Z").out());
         assertEquals("3 messages, 0 in gaps, end at position 3\nterm 1 from position 0\nnothing is wrong\n",
             run("verify", folder.toString()).out());
-        try (LogWriter writer = LogWriter.open(folder, options)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options)) {
             assertTrue(run("info", folder.toString()).out()
                 .contains("writer       process " + ProcessHandle.current().pid()), () -> "" + writer.position());
         }

@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.driver.stream.record.LogOptions;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.driver.stream.record.LogWriter;
 import org.jfabric.stream.LogReader;
 import org.jfabric.stream.StreamListener;
@@ -60,7 +60,7 @@ public class LogBenchmark {
     @Setup(Level.Trial)
     public void open() throws IOException {
         folder = Files.createTempDirectory("jfabric-log");
-        writer = LogWriter.open(folder, new LogOptions().segmentLength(SEGMENT).retainBytes(8L * SEGMENT));
+        writer = LogWriter.open(folder, "quotes", new LogOptions().segmentLengthBytes(SEGMENT).retainBytes(8L * SEGMENT));
         message = new UnsafeBuffer(new byte[sizeBytes]);
         for (int i = 0; i < FIRST_BATCHES; i++) {
             append();

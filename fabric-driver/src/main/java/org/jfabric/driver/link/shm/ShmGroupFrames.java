@@ -2,6 +2,7 @@ package org.jfabric.driver.link.shm;
 
 import static org.jfabric.layout.RecordRingDescriptor.WORD_LENGTH;
 
+import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import org.agrona.DirectBuffer;
 import org.jfabric.client.FieldReader;
@@ -124,8 +125,9 @@ final class ShmGroupFrames extends GroupWire {
     }
 
     private void answer(int join, GroupAnswer answer) {
+        byte[] log = answer.log().getBytes(StandardCharsets.UTF_8);
         int length = WORD_LENGTH + GroupJoinedEncoder.BLOCK_LENGTH + GroupJoinedEncoder.writerNameHeaderLength()
-            + answer.writer().length();
+            + answer.writer().length() + GroupJoinedEncoder.logHeaderLength() + log.length;
         int offset = connection.claim(length);
         if (offset < 0) {
             connection.later(() -> answer(join, answer));
@@ -139,7 +141,7 @@ final class ShmGroupFrames extends GroupWire {
             .recordOffset(answer.offset()).position(start == null ? 0 : start.position()).end(answer.end())
             .logIdHigh(start == null ? 0 : start.logId().getMostSignificantBits())
             .logIdLow(start == null ? 0 : start.logId().getLeastSignificantBits())
-            .term(start == null ? 0 : start.term()).reserved(0).writerName(answer.writer());
+            .term(start == null ? 0 : start.term()).reserved(0).writerName(answer.writer()).putLog(log, 0, log.length);
         connection.commit(offset, length, ShmFrameReader.GROUP_JOINED);
     }
 
@@ -200,11 +202,12 @@ final class ShmGroupFrames extends GroupWire {
         }
         LogPosition start = term == 0 ? null
             : new LogPosition(new UUID(joined.logIdHigh(), joined.logIdLow()), term, joined.position());
+        FieldReader texts = new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end);
         groups.onAnswer(this, joined.join(), new GroupAnswer(
             errno == 0 ? 0 : ShmConnection.positive(errno, FabricErrno.ECONNREFUSED), joined.member(),
             (flags & LOSSY) != 0, (flags & (LOSSY | MAY_OVERRUN)) != 0, joined.ringNumber(), joined.ringLength(),
-            joined.recordOffset(), start, joined.end(),
-            new FieldReader(ring, block + GroupJoinedDecoder.BLOCK_LENGTH, end).ascii()));
+            joined.recordOffset(), start, joined.end(), texts.ascii(),
+            new String(texts.bytes(), StandardCharsets.UTF_8)));
     }
 
     private void takeEnd(DirectBuffer ring, int block) {

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayDeque;
+import java.util.UUID;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.log.LogFolder;
@@ -22,6 +23,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.LogDescriptor;
 import org.jfabric.layout.OwnerId;
+import org.jfabric.stream.LogOptions;
 
 /**
  * Writes a log: the messages of a group, each once and in order, into segments of a folder.
@@ -40,6 +42,7 @@ public final class LogWriter implements AutoCloseable {
     private static final int MOST_UNSYNCED = 4;
 
     private final Path path;
+    private final String group;
     private final LogOptions options;
     private final LogDisk disk;
     private final LogState state = new LogState();
@@ -66,8 +69,9 @@ public final class LogWriter implements AutoCloseable {
     private int failure;
     private boolean isClosed;
 
-    private LogWriter(Path path, LogOptions options, LogDisk disk) {
+    private LogWriter(Path path, String group, LogOptions options, LogDisk disk) {
         this.path = path;
+        this.group = group;
         this.options = options;
         this.disk = disk;
     }
@@ -79,16 +83,16 @@ public final class LogWriter implements AutoCloseable {
      *     have or was not made with, {@code FI_ENOSPC}, {@code FI_EIO} if records are missing or were changed that no
      *     power cut can have lost; or what else the system answers.
      */
-    public static LogWriter open(Path folder, LogOptions options) {
-        return open(folder, options, new SystemLogDisk());
+    public static LogWriter open(Path folder, String group, LogOptions options) {
+        return open(folder, group, options, new SystemLogDisk());
     }
 
-    static LogWriter open(Path folder, LogOptions options, LogDisk disk) {
-        if (!LogDescriptor.isSegmentLength(options.newSegmentLength())) {
-            throw new FabricException(FabricErrno.EINVAL, "segments of " + options.segmentLength + " bytes",
+    static LogWriter open(Path folder, String group, LogOptions options, LogDisk disk) {
+        if (!LogDescriptor.isSegmentLength(segmentLength(options))) {
+            throw new FabricException(FabricErrno.EINVAL, "segments of " + options.segmentLengthBytes() + " bytes",
                 "Use a power of two from " + LogDescriptor.MIN_SEGMENT + " to " + LogDescriptor.MAX_SEGMENT + '.');
         }
-        LogWriter writer = new LogWriter(folder, options, disk);
+        LogWriter writer = new LogWriter(folder, group, options, disk);
         boolean isGood = false;
         try {
             writer.lock();
@@ -101,6 +105,10 @@ public final class LogWriter implements AutoCloseable {
                 writer.release();
             }
         }
+    }
+
+    private static int segmentLength(LogOptions options) {
+        return options.segmentLengthBytes() == 0 ? LogDescriptor.DEFAULT_SEGMENT : options.segmentLengthBytes();
     }
 
     private void lock() {
@@ -122,7 +130,7 @@ public final class LogWriter implements AutoCloseable {
                     + (state.isValid() ? state.pid() : "unknown"), "A log has one writer: end that one first.");
             }
             if (FileStatus.of(lockFd).sizeBytes() == 0) {
-                UnsafeBuffer header = LogFolder.header(OwnerId.random(), options.newSegmentLength(), options.group,
+                UnsafeBuffer header = LogFolder.header(OwnerId.random(), segmentLength(options), group,
                     System.currentTimeMillis() * 1_000_000);
                 require("write", file, disk.write(lockFd, header.addressOffset(), header.capacity(), 0));
                 state.begin(true, 0, 0);
@@ -137,18 +145,18 @@ public final class LogWriter implements AutoCloseable {
 
     private void requireOptions() {
         folder = LogFolder.open(path);
-        if (!folder.group().equals(options.group)) {
+        if (!folder.group().equals(group)) {
             throw new FabricException(FabricErrno.EINVAL, "the log " + path + " is of the group '" + folder.group()
-                + "', not of '" + options.group + "'", "Name its group, or another folder.");
+                + "', not of '" + group + "'", "Name its group, or another folder.");
         }
         int length = folder.segmentLength();
-        if (options.segmentLength != 0 && options.segmentLength != length) {
+        if (options.segmentLengthBytes() != 0 && options.segmentLengthBytes() != length) {
             throw new FabricException(FabricErrno.EINVAL, "the segments of " + path + " have " + length
-                + " bytes, not " + options.segmentLength, "Leave the length out, or name another folder.");
+                + " bytes, not " + options.segmentLengthBytes(), "Leave the length out, or name another folder.");
         }
-        if (options.retainBytes < 2L * length) {
+        if (options.retainBytes() < 2L * length) {
             throw new FabricException(FabricErrno.EINVAL, "a log with segments of " + length + " bytes cannot keep "
-                + options.retainBytes, "Keep two segments at least, or begin a log with shorter ones.");
+                + options.retainBytes(), "Keep two segments at least, or begin a log with shorter ones.");
         }
     }
 
@@ -267,7 +275,7 @@ public final class LogWriter implements AutoCloseable {
 
     private int refuse(int result) {
         int answer = check(result);
-        if (answer == -FabricErrno.ENOSPC && options.whenFull == LogOptions.FullDisk.GAP) {
+        if (answer == -FabricErrno.ENOSPC && options.whenFull() == LogOptions.FullDisk.GAP) {
             if (staged == next || isTimeToTry()) {
                 triedNs = timeNs;
             }
@@ -501,9 +509,8 @@ public final class LogWriter implements AutoCloseable {
         return term;
     }
 
-    /** 32 hexadecimal digits. */
-    public String logId() {
-        return folder.logId().toString();
+    public UUID logId() {
+        return new UUID(folder.logId().high(), folder.logId().low());
     }
 
     /** Whether a sync means more than a flush: false in a file system that is in memory only. */

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import org.jfabric.client.log.LogFolder;
 import org.jfabric.client.log.LogSegment;
 import org.jfabric.info.FabricException;
+import org.jfabric.stream.LogOptions;
 
 /** The segments of a log, oldest first, and which of them may go. The newest one stays. */
 final class Retention {
@@ -55,8 +56,8 @@ final class Retention {
 
     /** Whether the oldest one goes before a new one is begun. */
     boolean isOldestDue(long nowNs) {
-        return segments.size() > 1 && (bytes() + segmentLength > options.retainBytes
-            || options.retainNs != Long.MAX_VALUE && second().timeNs < nowNs - options.retainNs);
+        return segments.size() > 1 && (bytes() + segmentLength > options.retainBytes()
+            || options.retainNs() != Long.MAX_VALUE && second().timeNs < nowNs - options.retainNs());
     }
 
     /** Whether the oldest one has nothing from a position on. */

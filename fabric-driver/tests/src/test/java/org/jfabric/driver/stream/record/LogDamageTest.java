@@ -36,7 +36,7 @@ class LogDamageTest {
 
     @BeforeEach
     void write() throws IOException {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             while (LogKit.segments(folder).size() < 3) {
                 kit.append(writer, 1);
             }
@@ -142,13 +142,13 @@ class LogDamageTest {
         assertThrows(FabricException.class, this::readAll);
         // a writer refuses a log that has lost its end
         Files.delete(segments.get(2));
-        assertThrows(FabricException.class, () -> LogWriter.open(folder, LogKit.options()));
+        assertThrows(FabricException.class, () -> LogWriter.open(folder, "quotes", LogKit.options()));
     }
 
     @Test
     void shouldRefuseForeignFiles() throws IOException {
         Path other = folder.resolve("other");
-        try (LogWriter writer = LogWriter.open(other, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(other, "quotes", LogKit.options())) {
             kit.append(writer, 10);
         }
         // of another log under its own name: none of ours

@@ -19,6 +19,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.log.LogStateDecoder;
 import org.jfabric.codec.log.LogStateEncoder;
 import org.jfabric.layout.LogDescriptor;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
 
@@ -30,7 +31,7 @@ final class LogKit {
     private final UnsafeBuffer buffer = new UnsafeBuffer(new byte[LONG]);
 
     static LogOptions options() {
-        return new LogOptions().segmentLength(SEGMENT);
+        return new LogOptions().segmentLengthBytes(SEGMENT);
     }
 
     /** Appends the next message. Returns the answer. */

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.LogReader;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -75,21 +76,21 @@ class LogModelTest {
     @Test
     void shouldReadWhatWasWritten() {
         System.out.println("seed " + seed);
-        LogOptions options = LogKit.options().group("model");
-        writer = LogWriter.open(folder, options);
+        LogOptions options = LogKit.options();
+        writer = LogWriter.open(folder, "model", options);
         int term = 1;
         for (int step = 0; step < STEPS; step++) {
             switch (random.nextInt(40)) {
                 case 0 -> {
                     writer.close();
                     flushed = terms.size();
-                    writer = LogWriter.open(folder, options);
+                    writer = LogWriter.open(folder, "model", options);
                 }
                 case 1 -> {
                     // as by a kill: what was not flushed is gone
                     writer.release();
                     long written = writer.written();
-                    writer = LogWriter.open(folder, options);
+                    writer = LogWriter.open(folder, "model", options);
                     assertEquals(written, writer.position());
                     terms.subList((int) written, terms.size()).clear();
                     flushed = written;

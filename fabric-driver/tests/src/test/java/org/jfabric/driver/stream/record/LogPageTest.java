@@ -55,7 +55,7 @@ class LogPageTest {
 
     @Test
     void shouldShowTheCode() throws IOException {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             new LogKit().append(writer, 100);
         }
         assertEquals(100, read(folder, 10));

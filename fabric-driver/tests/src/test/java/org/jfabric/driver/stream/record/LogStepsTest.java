@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.LogReader;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
@@ -59,7 +60,7 @@ class LogStepsTest {
         LogWriter writer = null;
         try {
             for (int round = 0; round < 2; round++) {
-                writer = LogWriter.open(folder, options, disk);
+                writer = LogWriter.open(folder, "quotes", options, disk);
                 assertEquals(written, writer.position());
                 terms = writer.term();
                 for (int i = 0; i < MESSAGES; i++) {
@@ -92,7 +93,7 @@ class LogStepsTest {
     }
 
     private void check(Path folder, long known, int step) {
-        try (LogWriter next = LogWriter.open(folder, options)) {
+        try (LogWriter next = LogWriter.open(folder, "quotes", options)) {
             assertTrue(next.position() >= known, () -> next.position() + " of " + known + ", step " + step);
             assertTrue(next.term() >= terms, () -> "step " + step);
             assertEquals(0, next.append(next.position(), 0, 0, 0, 0, message, 0, 8));

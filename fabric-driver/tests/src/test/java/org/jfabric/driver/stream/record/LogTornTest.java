@@ -50,7 +50,7 @@ class LogTornTest {
     void shouldOpenAtTheLastWholeRecord() throws IOException {
         System.out.println("seed " + seed);
         Path whole = base.resolve("whole");
-        LogWriter writer = LogWriter.open(whole, LogKit.options());
+        LogWriter writer = LogWriter.open(whole, "quotes", LogKit.options());
         kit.append(writer, SYNCED);
         assertEquals(0, writer.sync());
         kit.append(writer, LAST);
@@ -126,7 +126,7 @@ class LogTornTest {
     }
 
     private void checkWriter(Path torn, int kept) {
-        try (LogWriter writer = LogWriter.open(torn, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(torn, "quotes", LogKit.options())) {
             assertEquals(kept, writer.position());
             assertEquals(2, writer.term());
             kit.append(writer, 3);
@@ -147,7 +147,7 @@ class LogTornTest {
     void shouldNotTakeUpRecordsOfAnEarlierTerm() throws IOException {
         UnsafeBuffer bytes = new UnsafeBuffer(new byte[96]);
         Path log = base.resolve("log");
-        LogWriter writer = LogWriter.open(log, LogKit.options());
+        LogWriter writer = LogWriter.open(log, "quotes", LogKit.options());
         assertEquals(0, writer.append(0, 0, 0, 0, 0, bytes, 0, 96));
         assertEquals(0, writer.append(1, 0, 0, 0, 0, bytes, 0, 96));
         assertEquals(0, writer.flush());
@@ -156,7 +156,7 @@ class LogTornTest {
         long first = ends(log).getFirst() - 8;
         LogKit.change(LogKit.segments(log).getFirst(), first, (byte) 1);
         // the new term's own record makes the difference
-        writer = LogWriter.open(log, LogKit.options());
+        writer = LogWriter.open(log, "quotes", LogKit.options());
         assertEquals(0, writer.append(0, 0, 0, 0, 0, bytes, 0, 96 - TermStartEncoder.BLOCK_LENGTH));
         assertEquals(0, writer.sync());
         writer.release();
@@ -164,7 +164,7 @@ class LogTornTest {
         try (LogReader reader = LogReader.open(log)) {
             assertEquals(1, reader.poll((buffer, offset, length, header) -> assertEquals(2, header.term()), 10));
         }
-        try (LogWriter next = LogWriter.open(log, LogKit.options())) {
+        try (LogWriter next = LogWriter.open(log, "quotes", LogKit.options())) {
             assertEquals(1, next.position());
             assertEquals(3, next.term());
         }
@@ -175,7 +175,7 @@ class LogTornTest {
     void shouldNotFindRecordsOfAnEarlierTerm() throws IOException {
         UnsafeBuffer bytes = new UnsafeBuffer(new byte[10_000]);
         Path log = base.resolve("log");
-        LogWriter writer = LogWriter.open(log, LogKit.options());
+        LogWriter writer = LogWriter.open(log, "quotes", LogKit.options());
         for (int i = 0; i < 20; i++) {
             assertEquals(0, writer.append(i, 0, 0, 0, 0, bytes, 0, 10_000));
         }
@@ -183,7 +183,7 @@ class LogTornTest {
         writer.release();
         LogKit.cutPower(log);
         LogKit.change(LogKit.segments(log).getFirst(), ends(log).get(2) - 100, (byte) 1);
-        writer = LogWriter.open(log, LogKit.options());
+        writer = LogWriter.open(log, "quotes", LogKit.options());
         for (int i = 2; i < 20; i++) {
             assertEquals(0, writer.append(i, 0, 0, 0, 0, bytes, 0, 100));
         }
@@ -219,7 +219,7 @@ class LogTornTest {
     @Test
     void shouldOpenInFrontOfALostSegment() throws IOException {
         Path whole = base.resolve("whole");
-        LogWriter writer = LogWriter.open(whole, LogKit.options());
+        LogWriter writer = LogWriter.open(whole, "quotes", LogKit.options());
         kit.append(writer, SYNCED);
         assertEquals(0, writer.sync());
         while (LogKit.segments(whole).size() < 4) {

@@ -9,11 +9,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.LogReader;
 import org.jfabric.stream.StreamListener;
 import org.jfabric.test.AllocatedBytes;
@@ -49,7 +51,7 @@ class LogWriterTest {
     /** The numbers of descriptors that were closed are given to the next files. */
     @Test
     void shouldCloseNothingOfOthersWhenClosedAgain() {
-        LogWriter writer = LogWriter.open(folder, LogKit.options());
+        LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options());
         kit.append(writer, 3);
         writer.close();
         LogReader closed = LogReader.open(folder);
@@ -65,20 +67,20 @@ class LogWriterTest {
 
     @Test
     void shouldContinueATermOnlyIfTheLogWasClosed() {
-        String logId;
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options().group("quotes"))) {
+        UUID logId;
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             logId = writer.logId();
             assertEquals(1, writer.term());
             kit.append(writer, 10);
         }
-        LogWriter second = LogWriter.open(folder, new LogOptions().group("quotes"));
+        LogWriter second = LogWriter.open(folder, "quotes", new LogOptions());
         assertEquals(10, second.position());
         assertEquals(1, second.term());
         assertEquals(logId, second.logId());
         kit.append(second, 5);
         assertEquals(0, second.flush());
         second.release();
-        try (LogWriter third = LogWriter.open(folder, new LogOptions().group("quotes"))) {
+        try (LogWriter third = LogWriter.open(folder, "quotes", new LogOptions())) {
             assertEquals(15, third.position());
             assertEquals(15, third.synced());
             assertEquals(2, third.term());
@@ -98,40 +100,40 @@ class LogWriterTest {
 
     @Test
     void shouldRefuseWhatItCannotTake() {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             UnsafeBuffer buffer = new UnsafeBuffer(new byte[writer.maxLength() + 1]);
             assertEquals(-FabricErrno.EINVAL, writer.append(1, 0, 0, 0, 0, buffer, 0, 8));
             assertEquals(-FabricErrno.EINVAL, writer.append(0, 0, 0, 0, 0, buffer, 0, writer.maxLength() + 1));
             assertEquals(0, writer.append(0, 0, 0, 0, 0, buffer, 0, writer.maxLength()));
         }
-        assertRefused(LogKit.options().segmentLength(3 << 20), "3145728");
-        assertRefused(new LogOptions().segmentLength(2 << 20), "1048576");
-        assertRefused(LogKit.options().group("another"), "another");
-        assertRefused(LogKit.options().retainBytes(LogKit.SEGMENT), "1048576");
+        assertRefused("quotes", LogKit.options().segmentLengthBytes(3 << 20), "3145728");
+        assertRefused("quotes", new LogOptions().segmentLengthBytes(2 << 20), "1048576");
+        assertRefused("another", LogKit.options(), "another");
+        assertRefused("quotes", LogKit.options().retainBytes(LogKit.SEGMENT), "1048576");
     }
 
-    private void assertRefused(LogOptions options, String named) {
-        FabricException refused = assertThrows(FabricException.class, () -> LogWriter.open(folder, options));
+    private void assertRefused(String group, LogOptions options, String named) {
+        FabricException refused = assertThrows(FabricException.class, () -> LogWriter.open(folder, group, options));
         assertEquals(FabricErrno.EINVAL, refused.errno());
         assertTrue(refused.getMessage().contains(named), refused::getMessage);
     }
 
     @Test
     void shouldNameTheOwnerToASecondWriter() {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             kit.append(writer, 1);
             FabricException busy =
-                assertThrows(FabricException.class, () -> LogWriter.open(folder, LogKit.options()));
+                assertThrows(FabricException.class, () -> LogWriter.open(folder, "quotes", LogKit.options()));
             assertEquals(FabricErrno.EBUSY, busy.errno());
             assertTrue(busy.getMessage().contains("process " + ProcessHandle.current().pid()), busy::getMessage);
         }
-        LogWriter.open(folder, LogKit.options()).close();
+        LogWriter.open(folder, "quotes", LogKit.options()).close();
     }
 
     @Test
     void shouldKeepWhatRetentionSays() throws IOException {
         LogOptions options = LogKit.options().retainBytes(3L * LogKit.SEGMENT);
-        try (LogWriter writer = LogWriter.open(folder, options); LogReader slow = LogReader.open(folder)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options); LogReader slow = LogReader.open(folder)) {
             LogKit.Check check = new LogKit.Check(0);
             kit.append(writer, 10);
             assertEquals(0, writer.flush());
@@ -161,7 +163,7 @@ class LogWriterTest {
         TestDirectory.delete(folder);
         Files.createDirectories(folder);
         // messages of the kit are 1 ms apart
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options().retainNs(2_000_000_000))) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options().retainNs(2_000_000_000))) {
             kit.append(writer, 40_000);
             assertTrue(writer.oldest() > 0);
             assertTrue(writer.oldest() < 40_000 - 2_000);
@@ -170,7 +172,7 @@ class LogWriterTest {
 
     @Test
     void shouldRefuseMessagesWhileTheDiskIsFull() {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options(), disk)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk)) {
             disk.reserved = -FabricErrno.ENOSPC;
             int result = 0;
             while (result == 0) {
@@ -193,7 +195,7 @@ class LogWriterTest {
         LogOptions options = LogKit.options().whenFull(LogOptions.FullDisk.GAP);
         long first;
         long last;
-        try (LogWriter writer = LogWriter.open(folder, options, disk)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options, disk)) {
             kit.append(writer, 10);
             disk.reserved = -FabricErrno.ENOSPC;
             while (writer.dropped() == 0) {
@@ -212,7 +214,7 @@ class LogWriterTest {
         assertEquals(List.of(first + "-" + last), check.gaps);
         assertEquals(last + 11, check.next);
         // a log that ends in a gap which could not be recorded was not closed
-        LogWriter writer = LogWriter.open(folder, options, disk);
+        LogWriter writer = LogWriter.open(folder, "quotes", options, disk);
         assertEquals(1, writer.term());
         disk.reserved = -FabricErrno.ENOSPC;
         while (writer.dropped() == 0) {
@@ -220,7 +222,7 @@ class LogWriterTest {
         }
         assertEquals(FabricErrno.ENOSPC, assertThrows(FabricException.class, writer::close).errno());
         disk.reserved = 0;
-        try (LogWriter next = LogWriter.open(folder, options)) {
+        try (LogWriter next = LogWriter.open(folder, "quotes", options)) {
             assertEquals(2, next.term());
         }
     }
@@ -228,7 +230,7 @@ class LogWriterTest {
     /** Also where space for a byte in the middle of a segment can be missing, as with copies on write. */
     @Test
     void shouldGoOnAfterAWriteThatFoundNoSpace() {
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options(), disk)) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk)) {
             kit.append(writer, 10);
             disk.written = -FabricErrno.ENOSPC;
             assertEquals(-FabricErrno.ENOSPC, writer.flush());
@@ -244,7 +246,7 @@ class LogWriterTest {
 
     @Test
     void shouldEndWhenASyncFails() {
-        LogWriter writer = LogWriter.open(folder, LogKit.options(), disk);
+        LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk);
         kit.append(writer, 10);
         assertEquals(0, writer.sync());
         kit.append(writer, 10);
@@ -259,7 +261,7 @@ class LogWriterTest {
         assertEquals(10, writer.synced());
         writer.close();
         assertEquals(syncs, disk.syncs, "nothing was synced again");
-        try (LogWriter next = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter next = LogWriter.open(folder, "quotes", LogKit.options())) {
             assertEquals(2, next.term());
         }
     }
@@ -267,7 +269,7 @@ class LogWriterTest {
     @Test
     void shouldFollowAWriter() throws InterruptedException {
         AtomicReference<Throwable> failed = new AtomicReference<>();
-        LogWriter writer = LogWriter.open(folder, LogKit.options());
+        LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options());
         Thread writing = Thread.ofPlatform().daemon().start(() -> {
             try (writer) {
                 for (int i = 0; i < MESSAGES / 4; i++) {
@@ -297,13 +299,13 @@ class LogWriterTest {
     void shouldKnowStableStorage() {
         try (DiskDirectory onDisk = new DiskDirectory()) {
             Path log = onDisk.file("log");
-            try (LogWriter writer = LogWriter.open(log, LogKit.options())) {
+            try (LogWriter writer = LogWriter.open(log, "quotes", LogKit.options())) {
                 kit.append(writer, 10);
                 assertEquals(0, writer.sync());
                 assertTrue(writer.isStable());
             }
         }
-        try (LogWriter writer = LogWriter.open(folder, LogKit.options())) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options())) {
             assertFalse(writer.isStable() && folder.startsWith("/dev/shm"));
         }
     }
@@ -311,7 +313,7 @@ class LogWriterTest {
     @Test
     void shouldAllocateNothing() {
         UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
-        try (LogWriter writer = LogWriter.open(folder, new LogOptions().segmentLength(1 << 26));
+        try (LogWriter writer = LogWriter.open(folder, "quotes", new LogOptions().segmentLengthBytes(1 << 26));
              LogReader reader = LogReader.open(folder)) {
             long[] count = {0, 0};
             assertEquals(0, AllocatedBytes.least(() -> {

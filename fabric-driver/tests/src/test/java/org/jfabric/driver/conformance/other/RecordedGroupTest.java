@@ -1,0 +1,293 @@
+package org.jfabric.driver.conformance.other;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.GroupRig;
+import org.jfabric.driver.kit.GroupRig.Place;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
+import org.jfabric.info.LogPosition;
+import org.jfabric.stream.LogOptions;
+import org.jfabric.stream.LogOptions.Visibility;
+import org.jfabric.stream.LogReader;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.StreamHeader;
+import org.jfabric.stream.StreamListener;
+import org.jfabric.stream.Subscription;
+import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Recorded groups: what is in the log, who reads it, and where readers change over to the ring. */
+@Tag("link-shm")
+@Timeout(120)
+class RecordedGroupTest {
+    private static final String[] SMALL_RING = {"jfabric.shm.groupRingLengthBytes=64k"};
+
+    private final Path base = TestDirectory.create();
+    private final Path folder = base.resolve("log of quotes");
+    private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[8192]);
+
+    @AfterEach
+    void delete() {
+        TestDirectory.delete(base);
+    }
+
+    /** Takes messages that must come in order without a hole, each with the bytes that follow from its position. */
+    private static class Reader implements StreamListener {
+        long next;
+        long gaps;
+
+        Reader(long next) {
+            this.next = next;
+        }
+
+        @Override
+        public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader header) {
+            assertEquals(next, header.position());
+            assertEquals(length(next), length);
+            assertEquals(Flags.MSG, header.flags());
+            FabricNode.assertPattern(buffer, offset, length, (int) next, 0);
+            next++;
+        }
+
+        @Override
+        public void onGap(long first, long last) {
+            assertEquals(next, first);
+            gaps += last - first + 1;
+            next = last + 1;
+        }
+    }
+
+    private static int length(long position) {
+        return position % 97 == 3 ? 3000 + (int) (position % 1000) : (int) (position % 120);
+    }
+
+    /** Offers the next message. Returns false if it was refused now. */
+    private boolean offer(Publication publication) {
+        long position = publication.position();
+        int length = length(position);
+        bytes.putBytes(0, FabricNode.pattern((int) position, 0, length));
+        int result = publication.offer(bytes, 0, length);
+        assertTrue(result == 0 || result == -FabricErrno.EAGAIN, () -> FabricErrno.name(-result));
+        return result == 0;
+    }
+
+    private void write(Publication publication, long until) {
+        Deadline.await("room for messages", () -> {
+            offer(publication);
+            return publication.position() >= until;
+        }, publication::toString);
+    }
+
+    private static void read(Subscription reader, Reader listener, long until) {
+        Deadline.await("messages to " + until, () -> {
+            reader.poll(listener, 16);
+            return listener.next >= until;
+        }, reader::toString);
+        assertEquals(listener.next, reader.position());
+    }
+
+    private static LogOptions options() {
+        return new LogOptions().segmentLengthBytes(1 << 20);
+    }
+
+    private Publication publish(Fabric fabric, LogOptions options) {
+        return Publication.on(fabric, GroupRig.GROUP).recordIn(folder, options).open();
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    void shouldReadFromTheLogThenFromTheRing(Place place) {
+        try (GroupRig rig = new GroupRig(place, 2, SMALL_RING);
+            Publication publication = publish(rig.writer.fabric, options())) {
+            write(publication, 5000);
+            try (Subscription oldest = Subscription.on(rig.readers.get(0).fabric, GroupRig.GROUP).fromOldest().open();
+                Subscription there = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP)
+                    .from(publication.next().at(2000)).open();
+                Subscription now = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP).open()) {
+                Reader fromOldest = new Reader(0);
+                Reader fromThere = new Reader(2000);
+                Reader fromNow = new Reader(5000);
+                // in turn with the writer, at three speeds
+                for (int until = 5000; until < 6000; until += 10) {
+                    write(publication, until);
+                    oldest.poll(fromOldest, 40);
+                    there.poll(fromThere, 7);
+                    now.poll(fromNow, 16);
+                }
+                read(oldest, fromOldest, publication.position());
+                read(there, fromThere, publication.position());
+                read(now, fromNow, publication.position());
+                write(publication, 6100);
+                read(oldest, fromOldest, 6100);
+                read(there, fromThere, 6100);
+                read(now, fromNow, 6100);
+                assertEquals(0, fromOldest.gaps + fromThere.gaps + fromNow.gaps);
+            }
+        }
+        Reader whole = new Reader(0);
+        try (LogReader log = LogReader.open(folder)) {
+            while (whole.next < 6100) {
+                assertTrue(log.poll(whole, 64) > 0, () -> "the log ends at " + whole.next);
+            }
+            assertEquals(0, log.poll(whole, 64));
+            assertEquals(GroupRig.GROUP, log.group());
+        }
+        assertEquals(0, whole.gaps);
+    }
+
+    @Test
+    void shouldHoldNobodyBackForASlowReaderWhichLosesNothing() {
+        SplittableRandom random = new SplittableRandom(47);
+        try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, SMALL_RING);
+            Publication publication = publish(rig.writer.fabric, options());
+            Subscription slow = Subscription.on(rig.readers.get(0).fabric, GroupRig.GROUP).open();
+            Subscription far = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP).open()) {
+            Reader fromSlow = new Reader(0);
+            Reader fromFar = new Reader(0);
+            while (publication.position() < 20_000) {
+                // several rings
+                write(publication, publication.position() + random.nextInt(2000));
+                slow.poll(fromSlow, 1 + random.nextInt(50));
+                for (int i = random.nextInt(200); i > 0; i--) {
+                    far.poll(fromFar, 1 + random.nextInt(50));
+                }
+            }
+            read(slow, fromSlow, publication.position());
+            read(far, fromFar, publication.position());
+            assertEquals(0, fromSlow.gaps + fromFar.gaps);
+        }
+    }
+
+    @Test
+    void shouldContinueTheLogWhenThePublicationIsOpenedAgain() {
+        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1, SMALL_RING)) {
+            LogPosition place;
+            try (Publication publication = publish(rig.writer.fabric, options())) {
+                write(publication, 1000);
+                place = publication.next().at(990);
+                FabricException busy = assertThrows(FabricException.class, () -> Publication
+                    .on(rig.writer.fabric, "jfabric://alpha/other").recordIn(folder, options()).open());
+                assertEquals(FabricErrno.EBUSY, busy.errno(), busy::getMessage);
+            }
+            // at once: it waits until the log is closed
+            try (Publication publication = publish(rig.writer.fabric, new LogOptions())) {
+                assertEquals(place.at(1000), publication.next());
+                write(publication, 1500);
+                try (Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP)
+                    .from(place).open()) {
+                    read(reader, new Reader(990), 1500);
+                    assertEquals(place.at(1500), reader.next());
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldNotLoseWhatWasWrittenWhenTheDriverIsKilled() {
+        for (Visibility visibility : List.of(Visibility.RING, Visibility.SYNCED)) {
+            try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, SMALL_RING)) {
+                Reader seen = new Reader(0);
+                long written;
+                LogPosition next;
+                Publication killed = Publication.on(rig.writer.fabric, GroupRig.GROUP)
+                    .recordIn(base.resolve(visibility.name()), options().visibility(visibility)).open();
+                try (Subscription reader = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP).open()) {
+                    for (int until = 0; until < 3000; until += 30) {
+                        write(killed, until);
+                        reader.poll(seen, 64);
+                        if (visibility == Visibility.SYNCED) {
+                            assertTrue(seen.next <= killed.synced(), "a message is seen that is not synced");
+                        }
+                    }
+                    written = killed.written();
+                    rig.kill("alpha");
+                    Deadline.await("the end of the group", () -> {
+                        int result = reader.poll(seen, 64);
+                        return result < 0 && result != -FabricErrno.EAGAIN;
+                    }, reader::toString);
+                    next = reader.next();
+                }
+                try (FabricNode again = rig.node("alpha", GroupRig.hints());
+                    Publication publication = Publication.on(again.fabric, GroupRig.GROUP)
+                        .recordIn(base.resolve(visibility.name())).open()) {
+                    assertEquals(2, publication.next().term());
+                    long recovered = publication.position();
+                    assertTrue(recovered >= written, () -> recovered + " messages left of " + written);
+                    write(publication, recovered + 500);
+                    if (next.position() <= recovered) {
+                        Reader further = new Reader(next.position());
+                        try (Subscription reader = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP)
+                            .from(next).open()) {
+                            read(reader, further, recovered + 500);
+                        }
+                        assertEquals(0, further.gaps);
+                    } else {
+                        assertEquals(Visibility.RING, visibility, () -> "seen up to " + next + ", left " + recovered);
+                        FabricException lost = assertThrows(FabricException.class, () -> Subscription
+                            .on(rig.readers.get(1).fabric, GroupRig.GROUP).from(next).open());
+                        assertTrue(lost.errno() == FabricErrno.EINVAL
+                            && lost.getMessage().contains("from position " + recovered), lost::getMessage);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldNameTheMessagesThatRetentionHasDeleted() {
+        try (GroupRig rig = new GroupRig(Place.PROCESSES, 1, SMALL_RING);
+            Publication publication = publish(rig.writer.fabric, options().retainBytes(2 << 20));
+            Subscription slow = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open()) {
+            write(publication, 40_000);
+            Reader late = new Reader(0);
+            read(slow, late, publication.position());
+            assertTrue(late.gaps > 0 && late.gaps < 40_000, () -> late.gaps + " messages in gaps");
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatIsNotThere() {
+        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1)) {
+            Fabric reading = rig.readers.getFirst().fabric;
+            try (Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open()) {
+                assertRefused(FabricErrno.EOPNOTSUPP, () -> Subscription.on(reading, GroupRig.GROUP).fromOldest().open());
+                assertRefused(FabricErrno.EOPNOTSUPP, publication::written);
+            }
+            assertRefused(FabricErrno.EINVAL,
+                () -> rig.writer.endpoint.join(GroupRig.GROUP + "?log=quotes", 0, Flags.SEND));
+            assertRefused(FabricErrno.EINVAL,
+                () -> rig.writer.endpoint.join(GroupRig.GROUP + "?log=" + base + "&retain=5", 0, Flags.SEND));
+            assertRefused(FabricErrno.EINVAL,
+                () -> rig.writer.endpoint.join(GroupRig.GROUP + "?log=" + base + "&whenFull=stop", 0, Flags.SEND));
+            assertRefused(FabricErrno.EINVAL,
+                () -> publish(rig.writer.fabric, new LogOptions().segmentLengthBytes(1000)));
+            try (Publication publication = publish(rig.writer.fabric, options())) {
+                write(publication, 10);
+                assertRefused(FabricErrno.EINVAL, () -> Subscription.on(reading, GroupRig.GROUP)
+                    .from(publication.next().at(11)).open());
+            }
+        }
+    }
+
+    private static void assertRefused(int errno, Runnable call) {
+        FabricException refused = assertThrows(FabricException.class, call::run);
+        assertEquals(errno, refused.errno(), refused::getMessage);
+    }
+}
