@@ -8,8 +8,8 @@ import org.jfabric.info.FabricException;
 /**
  * How a group is recorded, and how long its log keeps what.
  *
- * <p>Use: {@code Publication.on(fabric, address).recordIn(folder, new LogOptions().retainBytes(1L << 40))}. As text, for
- * {@link org.jfabric.Endpoint#join(String, long, long)}, they stand behind the address of the group, each as
+ * <p>Use: {@code Publication.on(fabric, address).recordIn(folder, new LogOptions().retainBytes(1L << 40))}. As text,
+ * for {@link org.jfabric.Endpoint#join(String, long, long)}, they stand behind the address of the group, each as
  * {@code name=value}.
  */
 public final class LogOptions {

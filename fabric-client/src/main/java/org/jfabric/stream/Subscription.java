@@ -44,8 +44,8 @@ import org.jfabric.info.WaitObject;
  * }</pre>
  *
  * <p>Of a group that is recorded ({@link Publication.Builder#recordIn}) it shows messages from the log, too: those from
- * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in order;
- * nothing holds the writer back.
+ * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in
+ * order; nothing holds the writer back.
  *
  * <p>The data path answers with numbers, and allocates nothing. It is an endpoint with buffered receives: a message is
  * copied once, by the driver, out of the group's ring into memory that only this reader has; one that is longer than
@@ -467,9 +467,10 @@ public final class Subscription implements AutoCloseable {
          * Joins the group.
          *
          * @return its reader.
-         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it is
-         *     to begin at a time or with the oldest message, and the group is not recorded; as {@link LogReader#open} if
-         *     the log cannot be read, and as {@link LogReader#from(int, long)} if it has lost what was read.
+         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it
+         *     is to begin at a time or with the oldest message, and the group is not recorded; as
+         *     {@link LogReader#open} if the log cannot be read, and as {@link LogReader#from(int, long)} if it has lost
+         *     what was read.
          */
         public Subscription open() {
             Opened opened = new Opened(this);

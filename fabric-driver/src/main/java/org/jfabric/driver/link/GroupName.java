@@ -9,7 +9,8 @@ import org.jfabric.stream.LogOptions;
 
 /**
  * The name that an endpoint joins a group by, on a link whose groups have names and no addresses of a network. Only the
- * writer has options, behind the address: {@code ?lossy}, {@code ?log=FOLDER} with those of {@link LogOptions}, or both.
+ * writer has options, behind the address: {@code ?lossy}, {@code ?log=FOLDER} with those of {@link LogOptions}, or
+ * both.
  *
  * @param isLossy whether its writer does not wait for readers.
  * @param log     where it is recorded, or null.

@@ -60,7 +60,8 @@ public class LogBenchmark {
     @Setup(Level.Trial)
     public void open() throws IOException {
         folder = Files.createTempDirectory("jfabric-log");
-        writer = LogWriter.open(folder, "quotes", new LogOptions().segmentLengthBytes(SEGMENT).retainBytes(8L * SEGMENT));
+        writer = LogWriter.open(
+            folder, "quotes", new LogOptions().segmentLengthBytes(SEGMENT).retainBytes(8L * SEGMENT));
         message = new UnsafeBuffer(new byte[sizeBytes]);
         for (int i = 0; i < FIRST_BATCHES; i++) {
             append();

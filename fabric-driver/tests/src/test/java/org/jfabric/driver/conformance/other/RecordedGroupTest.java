@@ -4,12 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
+import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
@@ -153,6 +155,24 @@ class RecordedGroupTest {
     }
 
     @Test
+    void shouldShowTheExampleOfThePage() throws IOException {
+        ExamplePage.assertShows("docs/streams.md", RecordedGroupTest.class, 1);
+        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1)) {
+            record(rig.writer.fabric, rig.readers.getFirst().fabric);
+        }
+    }
+
+    private void record(Fabric fabric, Fabric other) {
+        // example: record
+        try (Publication quotes = Publication.on(fabric, "jfabric://alpha/quotes").recordIn(folder).open();
+            Subscription reader = Subscription.on(other, "jfabric://alpha/quotes").fromOldest().open()) {
+            // end of example
+            write(quotes, 10);
+            read(reader, new Reader(0), 10);
+        }
+    }
+
+    @Test
     void shouldHoldNobodyBackForASlowReaderWhichLosesNothing() {
         SplittableRandom random = new SplittableRandom(47);
         try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, SMALL_RING);
@@ -267,7 +287,8 @@ class RecordedGroupTest {
         try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1)) {
             Fabric reading = rig.readers.getFirst().fabric;
             try (Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open()) {
-                assertRefused(FabricErrno.EOPNOTSUPP, () -> Subscription.on(reading, GroupRig.GROUP).fromOldest().open());
+                assertRefused(FabricErrno.EOPNOTSUPP,
+                    () -> Subscription.on(reading, GroupRig.GROUP).fromOldest().open());
                 assertRefused(FabricErrno.EOPNOTSUPP, publication::written);
             }
             assertRefused(FabricErrno.EINVAL,

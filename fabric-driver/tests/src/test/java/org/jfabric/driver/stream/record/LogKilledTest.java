@@ -50,7 +50,8 @@ class LogKilledTest {
                 System.out.flush();
                 System.in.read();
                 MappedByteBuffer written = file.map(FileChannel.MapMode.READ_WRITE, 0, Long.BYTES);
-                LogWriter writer = LogWriter.open(Path.of(args[0]), "quotes", LogKit.options().retainBytes(6L * LogKit.SEGMENT));
+                LogWriter writer = LogWriter.open(
+                    Path.of(args[0]), "quotes", LogKit.options().retainBytes(6L * LogKit.SEGMENT));
                 System.out.println("ready " + writer.position() + ' ' + writer.term());
                 System.out.flush();
                 SplittableRandom random = new SplittableRandom(writer.position());
