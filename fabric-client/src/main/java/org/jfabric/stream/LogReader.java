@@ -404,6 +404,26 @@ public final class LogReader implements AutoCloseable {
     }
 
     /**
+     * How far the log survives the death of its writer: the position behind the last message in the page cache. Read
+     * anew, by a system call.
+     *
+     * @return 0 or more.
+     */
+    public long written() {
+        return reload().written();
+    }
+
+    /**
+     * How far the log survives a power cut: the position behind the last message on stable storage. Read anew, by a
+     * system call.
+     *
+     * @return at most {@link #written()}.
+     */
+    public long synced() {
+        return reload().synced();
+    }
+
+    /**
      * The identity of the log: positions of another one are other positions.
      *
      * @return the id, as {@link org.jfabric.info.LogPosition#logId()} of a group that is recorded there.

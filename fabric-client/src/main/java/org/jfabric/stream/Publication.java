@@ -12,8 +12,6 @@ import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.MulticastGroup;
 import org.jfabric.SendClaim;
-import org.jfabric.client.log.LogFolder;
-import org.jfabric.client.log.LogState;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -41,7 +39,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
 
     private final Messenger writer;
     /** Null unless it is recorded. */
-    private final LogFolder log;
+    private final LogReader log;
     private final Endpoint endpoint;
     private final MulticastGroup group;
     private final long destination;
@@ -56,7 +54,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
 
     private Publication(Messenger writer, MulticastGroup group, int maxLength) {
         this.writer = writer;
-        this.log = group.log() == null ? null : LogFolder.open(group.log());
+        this.log = group.log() == null ? null : LogReader.open(group.log());
         this.endpoint = writer.endpoint();
         this.group = group;
         this.destination = group.fiAddr();
@@ -170,7 +168,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      * @throws FabricException {@code FI_EOPNOTSUPP} if the group is not recorded.
      */
     public long written() {
-        return state().written();
+        return log().written();
     }
 
     /**
@@ -182,15 +180,15 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      * @throws FabricException as {@link #written()}.
      */
     public long synced() {
-        return state().synced();
+        return log().synced();
     }
 
-    private LogState state() {
+    private LogReader log() {
         if (log == null) {
             throw new FabricException(FabricErrno.EOPNOTSUPP, group.address() + " is not recorded",
                 "Open its publication with recordIn(folder).");
         }
-        return log.reload();
+        return log;
     }
 
     /**
