@@ -149,6 +149,10 @@ final class World implements AutoCloseable {
     }
 
     private void exhaustDriver(int side) {
+        for (Conversation each : conversations) {
+            // one that still connects may fail for want of a descriptor
+            Deadline.awaitParked(() -> "the connection of " + each, () -> each.ledger().delivered() > 0);
+        }
         if (cell.isDaemon()) {
             exhaust(daemon(side).process().pid(), daemon(side).directory());
         } else {
