@@ -137,7 +137,11 @@ public final class Subscription implements AutoCloseable {
             emptyPolls = 0;
             return shown;
         }
-        if (result >= 0 || result == -FabricErrno.EAGAIN) {
+        if (result > 0 || isFilling()) {
+            // what came was read from the log before, or comes behind messages that are in the log
+            return -FabricErrno.EAGAIN;
+        }
+        if (result == 0 || result == -FabricErrno.EAGAIN) {
             return end == 0 || isFetching ? whenEmpty() : -end;
         }
         return result;
@@ -366,6 +370,7 @@ public final class Subscription implements AutoCloseable {
         listener.onGap(first, last);
     }
 
+    /** Reads an error entry; 1 of a gap, behind which there may be messages. */
     private int readError() {
         if (queue.readErr(error, 0) != 1) {
             return -FabricErrno.EAGAIN;
@@ -373,7 +378,7 @@ public final class Subscription implements AutoCloseable {
         if (error.err() == FabricErrno.ENODATA && (error.flags() & Flags.MULTICAST) != 0) {
             if (group.log() != null) {
                 // the next message's position says so
-                return -FabricErrno.EAGAIN;
+                return 1;
             }
             long first = error.errData().getLong(0, ByteOrder.LITTLE_ENDIAN);
             long last = error.errData().getLong(Long.BYTES, ByteOrder.LITTLE_ENDIAN);
@@ -382,7 +387,7 @@ public final class Subscription implements AutoCloseable {
             } else {
                 gap(first, last);
             }
-            return -FabricErrno.EAGAIN;
+            return 1;
         }
         // of the message that was fetched, which counts as read
         isFetching = false;

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
@@ -16,6 +17,11 @@ import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.stream.LogReader;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.StreamListener;
+import org.jfabric.stream.Subscription;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,6 +74,75 @@ class ReadmeExampleTest {
     }
     // end of example
 
+    // example: a recorded stream
+    static void publish(Path base) {
+        try (FabricDriver driver = embed(base.resolve("feed")); Fabric fabric = driver.fabric();
+             Publication prices = Publication.on(fabric, "jfabric://feed/prices").recordIn(base.resolve("log")).open()) {
+            UnsafeBuffer price = new UnsafeBuffer(new byte[8]);
+            for (long i = 0; !Thread.currentThread().isInterrupted(); i++) {
+                price.putLong(0, 10_000 + i);
+                while (prices.offer(price, 0, 8) == -FabricErrno.EAGAIN) {
+                    Thread.onSpinWait();
+                }
+            }
+        }
+    }
+
+    static void follow(Path base, StreamListener listener) {
+        try (FabricDriver driver = embed(base.resolve("screen")); Fabric fabric = driver.fabric();
+             Subscription prices = Subscription.on(fabric, "jfabric://feed/prices").fromOldest().open()) {
+            int result;
+            do {
+                result = prices.poll(listener, 64);
+            } while (result >= 0 || result == -FabricErrno.EAGAIN);
+        }
+    }
+
+    static void replay(Path base, StreamListener listener) {
+        try (LogReader prices = LogReader.open(base.resolve("log"))) {
+            while (prices.poll(listener, 64) > 0) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+    // end of example
+
+    @Test
+    void shouldFollowAndReplayARecordedStreamAsShown() throws InterruptedException {
+        Path base = TestDirectory.create();
+        Thread publisher = new Thread(() -> publish(base), "publisher");
+        publisher.start();
+        try {
+            long[] next = new long[1];
+            StreamListener listener = (buffer, offset, length, header) -> {
+                assertEquals(next[0], header.position());
+                assertEquals(10_000 + next[0], buffer.getLong(offset));
+                if (++next[0] == 1000) {
+                    publisher.interrupt();
+                }
+            };
+            Deadline deadline = Deadline.usual();
+            while (next[0] < 1000) {
+                try {
+                    follow(base, listener);
+                } catch (FabricException ex) {
+                    // the publication may not be open yet
+                    assertTrue(NOT_THERE_YET.contains(ex.errno()), ex::toString);
+                    deadline.check("the publication", ex::toString);
+                }
+            }
+            publisher.join();
+            long followed = next[0];
+            next[0] = 0;
+            replay(base, listener);
+            assertEquals(followed, next[0]);
+        } finally {
+            publisher.interrupt();
+            publisher.join();
+            TestDirectory.delete(base);
+        }
+    }
+
     @Test
     void shouldRunTheFirstProgramAsShown() {
         Path base = TestDirectory.create();
@@ -103,7 +178,8 @@ class ReadmeExampleTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"static void hello(", "static String desk(", "static void quotes("})
+    @ValueSource(strings = {"static void hello(", "static String desk(", "static void quotes(",
+        "static void publish(", "static void follow(", "static void replay("})
     void shouldHaveProgramsOfAtMostTwelveLines(String begin) throws IOException {
         String page = ExamplePage.text("README.md");
         int at = page.indexOf(begin);
@@ -114,7 +190,7 @@ class ReadmeExampleTest {
 
     @Test
     void shouldStandInTheReadmeAsItIsHere() throws IOException {
-        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 2);
+        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 3);
     }
 
     @Test
