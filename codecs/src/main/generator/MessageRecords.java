@@ -32,7 +32,7 @@ import uk.co.real_logic.sbe.xml.XmlSchemaParser;
  */
 public final class MessageRecords {
     /** Messages below are those of the handshake, which have a header. */
-    private static final int FIRST_COMMAND = 10;
+    private static final int FIRST_COMMAND = 7;
     private static final int FIRST_ANSWER = 40;
     private static final String CORRELATION_ID = "correlationId";
     private static final String RESERVED = "reserved";

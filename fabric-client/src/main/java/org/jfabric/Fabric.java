@@ -93,6 +93,7 @@ public final class Fabric implements Fid {
     private final ClientConductor conductor;
     /** Null if the end of the driver is the end of this fabric. */
     private final Reconnection reconnection;
+    private final List<TableFile> tables = new ArrayList<>();
     private final List<FabricEvents.KeyChange> keyChanges = new ArrayList<>();
     /** Sends that had not reached their level when it was closed. */
     private long unfinished;
@@ -327,13 +328,20 @@ public final class Fabric implements Fid {
      */
     public WaitSet openWaitSet(WaitSetAttr attr) {
         WaitSetAttr wanted = Codes.required(attr, "attr").copy();
-        return waitSets.open(() -> newWaitSet(wanted));
+        return waitSets.open(() -> {
+            if (Integer.compareUnsigned(apiVersion, FabricAttr.VERSION_2) >= 0) {
+                throw setsRemoved(apiVersion);
+            }
+            return newWaitSet(wanted);
+        });
+    }
+
+    /** For an object that waits by itself, in each API version. */
+    WaitSet openOwnWaitSet() {
+        return waitSets.open(() -> newWaitSet(new WaitSetAttr()));
     }
 
     private WaitSet newWaitSet(WaitSetAttr wanted) {
-        if (Integer.compareUnsigned(apiVersion, FabricAttr.VERSION_2) >= 0) {
-            throw setsRemoved(apiVersion);
-        }
         requireShareable(wanted.waitObject());
         requireRestartable(false, "a wait set", "Wait at each queue by itself");
         WaitSetReady ready = withRoom(() -> commands().call(
@@ -471,6 +479,8 @@ public final class Fabric implements Fid {
     private void markClosed() {
         open = false;
         unwoken.addAll(eventQueues.all());
+        tables.forEach(TableFile::end);
+        tables.clear();
         children.endAll();
         endpoints.clear();
         enabled.clear();
@@ -712,6 +722,19 @@ public final class Fabric implements Fid {
         return conductor.connection().attachment().cmDataSize();
     }
 
+    DriverConnection connection() {
+        return conductor.connection();
+    }
+
+    DriverState driver() {
+        return driver;
+    }
+
+    /** Open tables; under the lock. */
+    List<TableFile> tables() {
+        return tables;
+    }
+
     /** The cycle of an embedded driver, null without one. */
     Invoker invoker() {
         return conductor.invoker();
@@ -776,7 +799,7 @@ public final class Fabric implements Fid {
         return sum;
     }
 
-    private void requireOpen() {
+    void requireOpen() {
         if (!open) {
             throw new FabricException(FabricErrno.EOPBADSTATE, "the fabric is closed", "Connect again.");
         }

@@ -42,6 +42,7 @@ import org.jfabric.codec.control.QueueCounterWork;
 import org.jfabric.codec.control.RegionReady;
 import org.jfabric.codec.control.RemoveAddress;
 import org.jfabric.codec.control.ScalableEndpointReady;
+import org.jfabric.codec.control.TableReady;
 import org.jfabric.codec.control.ViewReady;
 import org.jfabric.codec.control.WaitSetReady;
 import org.jfabric.codec.control.WorkAction;
@@ -325,6 +326,7 @@ public final class DriverProxy {
             case CompletionQueueReady ready -> close(ObjectKind.COMPLETION_QUEUE, ready.cqId());
             case CounterReady ready -> close(ObjectKind.COUNTER, ready.counterId());
             case WaitSetReady ready -> close(ObjectKind.WAIT_SET, ready.waitSetId());
+            case TableReady ready -> close(ObjectKind.TABLE, ready.tableId());
             case ViewReady ready -> close(ObjectKind.VIEW, ready.viewId());
             case AddressVectorReady ready -> close(ObjectKind.ADDRESS_VECTOR, ready.avId());
             case RegionReady ready -> close(ObjectKind.MEMORY_REGION, ready.regionIndex());

@@ -43,6 +43,17 @@ public final class QueueSignal {
         }
     }
 
+    /**
+     * Wakes the driver if it sleeps: the calling thread is about to, has announced that, and wants to be woken by it.
+     * Any thread.
+     */
+    public void onSleep() {
+        // the announcement has fenced; the driver sets parked, fences and looks at those who sleep
+        if (parkedAddress != 0 && UnsafeApi.getIntAcquire(null, parkedAddress) != 0) {
+            doorbell.ring();
+        }
+    }
+
     /** Signals a commit that was just made to the driver. */
     public void onCommit() {
         if (parkedAddress == 0) {

@@ -27,7 +27,9 @@ public enum FileType {
     /** Messages of a group's writer. */
     GROUP(12, "group"),
     /** Last events of every agent of a driver. */
-    RECORD(13, "record");
+    RECORD(13, "record"),
+    /** Newest values by key. */
+    TABLE(14, "table");
 
     private final int code;
     private final String suffix;

@@ -26,6 +26,7 @@ import org.jfabric.samples.quotes.Quotes;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
 import org.jfabric.samples.sequence.SequenceNumbers;
+import org.jfabric.samples.table.NewestPrices;
 import org.jfabric.samples.tags.TagMatching;
 
 /** Lists the samples, and runs the one that is named first. */
@@ -55,6 +56,7 @@ public final class Samples {
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
+        add("table", "the newest price of each instrument, for readers that come when they like", NewestPrices::main);
         add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
         add("images", "images of an order book that three readers use in the writer's memory", BookImages::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);

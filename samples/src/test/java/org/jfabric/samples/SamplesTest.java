@@ -17,6 +17,7 @@ import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.sequence.SequenceNumbers;
+import org.jfabric.samples.table.NewestPrices;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.DisplayName;
@@ -130,6 +131,17 @@ class SamplesTest {
     }
 
     @Test
+    void shouldShowTheNewestPriceToAReaderThatComesLate() throws Exception {
+        List<String> lines = run(() -> NewestPrices.main(new String[0]));
+
+        assertEquals(List.of(
+            "instrument 0: 109999, change 10000 of 10000",
+            "instrument 1: 109997, change 9998 of 10000",
+            "instrument 2: 109998, change 9999 of 10000",
+            "instrument 2 is gone: true"), lines);
+    }
+
+    @Test
     void shouldDrawEachNumberOnceWhenClientsShareASequence() throws Exception {
         List<String> lines = run(() -> SequenceNumbers.main(new String[0]));
 
@@ -231,7 +243,7 @@ class SamplesTest {
         assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "feed", "images", "contexts", "restart",
+                "doorbell", "sequence", "log", "counters", "group", "table", "feed", "images", "contexts", "restart",
                 "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }

@@ -39,6 +39,7 @@ public final class ClientSession {
     private final Long2ObjectHashMap<CounterResource> counters = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<WaitSetResource> waitSets = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<ViewResource> views = new Long2ObjectHashMap<>();
+    private final Long2ObjectHashMap<TableUse> tables = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<AddressVectorResource> addressVectors = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<PassiveEndpointResource> passiveEndpoints = new Long2ObjectHashMap<>();
     private final Long2ObjectHashMap<ScalableEndpointResource> scalableEndpoints = new Long2ObjectHashMap<>();
@@ -218,6 +219,10 @@ public final class ClientSession {
 
     Long2ObjectHashMap<AddressVectorResource> addressVectors() {
         return addressVectors;
+    }
+
+    Long2ObjectHashMap<TableUse> tables() {
+        return tables;
     }
 
     Long2ObjectHashMap<ViewResource> views() {

@@ -69,12 +69,13 @@ final class CloseObjectCommand extends Command {
             case COUNTER -> closeCounter();
             case WAIT_SET -> closeWaitSet();
             case VIEW -> closeView();
+            case TABLE -> closeTable();
             case PASSIVE_ENDPOINT -> closePassiveEndpoint();
             case SCALABLE_ENDPOINT -> closeScalableEndpoint();
             default -> throw new FabricException(FabricErrno.EINVAL,
                 "objects of kind " + kind + " are not known",
                 "Known are 1 to 4: queue, vector, region, endpoint; 8 to 11: counter, wait set, view, passive"
-                    + " endpoint; 15: scalable endpoint.");
+                    + " endpoint; 15: scalable endpoint; 16: table.");
         }
     }
 
@@ -143,6 +144,19 @@ final class CloseObjectCommand extends Command {
         view.file().delete();
         unmapped = List.of(view.file());
         onThread(view.thread(), () -> context().threads().get(view.thread()).agent().removeView(view.view()));
+    }
+
+    private void closeTable() {
+        TableUse use = session().tables().remove(objectId);
+        requireOpen("table", use);
+        use.leave(registry(), false);
+        if (use.wasLast()) {
+            use.table().file().delete();
+            unmapped = List.of(use.table().file());
+        }
+        unbound = use.waitSet();
+        onThread(TableUse.THREAD, () -> use.unwatch(
+            TableUse.THREAD, context().threads().get(TableUse.THREAD).agent()));
     }
 
     private void closeAddressVector() {

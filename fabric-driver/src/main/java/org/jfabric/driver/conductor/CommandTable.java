@@ -19,6 +19,7 @@ import org.jfabric.codec.control.OpenCompletionQueue;
 import org.jfabric.codec.control.OpenCounter;
 import org.jfabric.codec.control.OpenPassiveEndpoint;
 import org.jfabric.codec.control.OpenScalableEndpoint;
+import org.jfabric.codec.control.OpenTable;
 import org.jfabric.codec.control.OpenView;
 import org.jfabric.codec.control.OpenWaitSet;
 import org.jfabric.codec.control.PassFile;
@@ -59,6 +60,7 @@ final class CommandTable {
             case OpenWaitSet message -> new OpenWaitSetCommand(request, message);
             case OpenCounter message -> new OpenCounterCommand(request, message);
             case ExplainPath message -> new ExplainPathCommand(request, message);
+            case OpenTable message -> new OpenTableCommand(request, message);
             case OpenView message -> new OpenViewCommand(request, message);
             case DrainDriver message -> new DrainDriverCommand(request, message);
             case ResetCycleTimes plain -> new ResetCycleTimesCommand(request);

@@ -261,11 +261,13 @@ public final class DriverConductor implements Agent {
         return session == null || session.uid() != uid ? null : session.waitResource(objectId);
     }
 
-    /** A file of a client; null if there is no such file of a client of that user. */
+    /** A file of a client, or of a table that it has open; null if there is no such file of a client of that user. */
     SharedFile fileOf(long clientId, long number, long uid) {
         ClientSession session = registry.session(clientId);
         SharedFile file = session == null || session.uid() != uid ? null : context.files().find(number);
-        return file == null || file.clientId() != clientId ? null : file;
+        boolean isGiven = file != null && (file.clientId() == clientId
+            || session.tables().values().stream().anyMatch(use -> use.table().file() == file));
+        return isGiven ? file : null;
     }
 
     /** Whether a client embeds the driver. */

@@ -52,11 +52,14 @@ final class EndClientCommand extends Command {
                 session().endpoints().values().forEach(
                     endpoint -> context().threads().addEndpoints(endpoint.thread(), -1));
                 boolean isLost = session().isLost();
+                List<TableUse> tables = List.copyOf(session().tables().values());
+                tables.forEach(use -> use.leave(registry(), isLost));
                 onThreads(thread -> {
                     if (isLost) {
                         session().progress(thread).session().lose();
                     }
                     context().threads().get(thread).agent().endClient(session().progress(thread));
+                    tables.forEach(use -> use.unwatch(thread, context().threads().get(thread).agent()));
                     // also the addresses of passive endpoints that never listened
                     passive.stream().filter(each -> each.thread() == thread)
                         .forEach(PassiveEndpointResource::closeBound);
@@ -136,6 +139,8 @@ final class EndClientCommand extends Command {
         for (ViewResource view : session.views().values()) {
             unmapped.add(view.file());
         }
+        session.tables().values().stream().filter(TableUse::wasLast)
+            .forEach(use -> unmapped.add(use.table().file()));
         unmapped.add(session.controlFile());
         deleted.addAll(unmapped);
         for (RegionResource region : session.regions().values()) {
@@ -154,6 +159,7 @@ final class EndClientCommand extends Command {
         session.counters().clear();
         session.waitSets().clear();
         session.views().clear();
+        session.tables().clear();
         session.addressVectors().clear();
         session.regions().clear();
     }

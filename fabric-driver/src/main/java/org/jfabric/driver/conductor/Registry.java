@@ -2,6 +2,7 @@ package org.jfabric.driver.conductor;
 
 import java.util.Collection;
 import org.agrona.collections.Long2ObjectHashMap;
+import org.jfabric.driver.stream.table.SharedTables;
 
 /**
  * The clients of a driver, the names of its endpoints, the channels at which applications wait, and the next number for
@@ -10,6 +11,7 @@ import org.agrona.collections.Long2ObjectHashMap;
 final class Registry {
     private final ServiceNames names = new ServiceNames();
     private final Long2ObjectHashMap<ClientSession> sessions = new Long2ObjectHashMap<>();
+    private final SharedTables tables = new SharedTables();
     private final WaitChannels waitChannels;
     private long lastId;
 
@@ -25,6 +27,11 @@ final class Registry {
     /** Names of endpoints and services. */
     ServiceNames names() {
         return names;
+    }
+
+    /** Tables of newest values. */
+    SharedTables tables() {
+        return tables;
     }
 
     /** The sockets at which applications wait. */

@@ -21,7 +21,7 @@ final class OptionNames {
     private static final List<OptionGroup> GROUPS = List.of(
         DirectoryConfig.GROUP, ThreadingConfig.GROUP, QueueConfig.GROUP, EngineConfig.GROUP, ShmConfig.GROUP,
         TcpConfig.GROUP, RxmConfig.GROUP, TlsConfig.GROUP, UdpConfig.GROUP, DtlsConfig.GROUP, VerbsConfig.GROUP,
-        LivenessConfig.GROUP,
+        TableConfig.GROUP, LivenessConfig.GROUP,
         CncConfig.GROUP, LinkConfig.GROUP, MetricsConfig.GROUP, LogConfig.GROUP);
 
     private static final List<String> KNOWN = known();

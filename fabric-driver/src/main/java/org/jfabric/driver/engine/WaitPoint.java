@@ -67,6 +67,21 @@ public final class WaitPoint implements Sleeper {
         }
     }
 
+    /** Wakes sleepers after a change that is no entry. Returns whether there were any. */
+    public boolean onChange() {
+        UnsafeApi.fullFence();
+        boolean wanted = isWanted();
+        if (wanted) {
+            wake(0, true);
+        }
+        return wanted;
+    }
+
+    /** Whether a thread sleeps here or is about to. */
+    public boolean isWanted() {
+        return WaitDescriptor.isWanted(line);
+    }
+
     private void wake(long written, boolean urgent) {
         if (UnsafeApi.getInt(line + WaitDescriptor.SLEEPERS_OFFSET) != 0
             && (urgent || written - UnsafeApi.getLong(line + WaitDescriptor.WAKE_AT_OFFSET) >= 0)) {

@@ -19,6 +19,7 @@ import org.jfabric.driver.resource.Sleepers;
 import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.driver.resource.SystemCounters;
+import org.jfabric.driver.stream.table.TableWatches;
 import org.jfabric.ffi.Affinity;
 import org.jfabric.layout.CncDescriptor;
 
@@ -56,6 +57,7 @@ public final class ProgressAgent implements Agent {
     private final long cncAddress;
     private final int cpu;
     private final QueueViews views = new QueueViews();
+    private final TableWatches tables = new TableWatches();
     private boolean ownThread;
     private Sleepers sleepers;
     private String roleName = "jfabric-progress";
@@ -196,7 +198,7 @@ public final class ProgressAgent implements Agent {
                 stages.publish();
             }
             engine.sendCredit(nowNs);
-            work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs);
+            work = inbox.drain(INBOX_LIMIT) + views.poll(nowNs) + tables.poll();
             FaultPoint.pass();
         } catch (InternalError ex) {
             onFault(ex);
@@ -236,7 +238,7 @@ public final class ProgressAgent implements Agent {
         try {
             work = inbox.drain(INBOX_LIMIT) + recover();
             // the cycles before were perhaps short ones, which leave views alone
-            work += views.poll(timeNs());
+            work += views.poll(timeNs()) + tables.pollBeforeSleep();
             work += poller.pollAll();
             work += engine.poll(LINK_BATCH);
             if (work == 0 && !engine.arm()) {
@@ -395,6 +397,11 @@ public final class ProgressAgent implements Agent {
      */
     public void removeView(QueueView view) {
         views.remove(view);
+    }
+
+    /** Tables whose readers this thread wakes; progress thread. */
+    public TableWatches tables() {
+        return tables;
     }
 
     /**

@@ -28,7 +28,7 @@ public final class SharedFile {
         this.mapping = mapping;
     }
 
-    /** The client that can write it. */
+    /** The client that can write it; 0 for a table, whose writers come and go. */
     public long clientId() {
         return clientId;
     }
@@ -69,7 +69,7 @@ public final class SharedFile {
      * @throws NativeCallException if it has no name any more, or no descriptor is free.
      */
     public int open() {
-        boolean isRead = type == FileType.SLAB || type == FileType.VIEW;
+        boolean isRead = type == FileType.SLAB || type == FileType.VIEW || type == FileType.TABLE;
         int fd = files.open(name(), isRead ? Libc.O_RDONLY : Libc.O_RDWR);
         if (!FileStatus.of(fd).isSameFile(mapping.status())) {
             Libc.close(fd);

@@ -39,6 +39,7 @@ import org.jfabric.MemoryRegionAttr;
 import org.jfabric.MulticastGroup;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.ScalableEndpoint;
+import org.jfabric.Table;
 import org.jfabric.codec.control.AcceptConnectionDecoder;
 import org.jfabric.codec.control.CloseObjectDecoder;
 import org.jfabric.codec.control.ConnectEndpointDecoder;
@@ -57,6 +58,7 @@ import org.jfabric.codec.control.OpenCompletionQueueDecoder;
 import org.jfabric.codec.control.OpenCounterDecoder;
 import org.jfabric.codec.control.OpenPassiveEndpointDecoder;
 import org.jfabric.codec.control.OpenScalableEndpointDecoder;
+import org.jfabric.codec.control.OpenTableDecoder;
 import org.jfabric.codec.control.OpenViewDecoder;
 import org.jfabric.codec.control.OpenWaitSetDecoder;
 import org.jfabric.codec.control.PassFileDecoder;
@@ -349,7 +351,7 @@ class ControlCallsTest {
         Set<Integer> commands = new TreeSet<>();
         for (int i = 0; i < messages.getLength(); i++) {
             int id = Integer.parseInt(((Element) messages.item(i)).getAttribute("id"));
-            if (id >= OpenCompletionQueueDecoder.TEMPLATE_ID && id <= LeaveGroupDecoder.TEMPLATE_ID) {
+            if (id >= OpenTableDecoder.TEMPLATE_ID && id <= LeaveGroupDecoder.TEMPLATE_ID) {
                 commands.add(id);
             }
         }
@@ -499,6 +501,9 @@ class ControlCallsTest {
         }, OpenAddressVectorDecoder.TEMPLATE_ID);
         add(all, "openWaitSet", client -> open(() -> client.fabric.openWaitSet(new WaitSetAttr())),
             OpenWaitSetDecoder.TEMPLATE_ID);
+        add(all, "open a table", client -> open(() -> Table.on(client.fabric, "jfabric://"
+            + client.fabric.driverName() + "/table-" + client.number).slots(1).valueLength(1).openWriter()),
+            OpenTableDecoder.TEMPLATE_ID);
         add(all, "allocate", client -> {
             Domain domain = client.domain();
             return open(() -> domain.allocate(4096));

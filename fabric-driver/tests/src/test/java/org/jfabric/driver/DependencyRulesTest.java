@@ -51,8 +51,9 @@ class DependencyRulesTest {
         List.of("org.jfabric.driver.ffi.."),
         List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log..",
             "org.jfabric.driver.tls.."),
-        List.of("org.jfabric.driver.link..", "org.jfabric.driver.stream.."),
+        List.of("org.jfabric.driver.link..", "org.jfabric.driver.stream", "org.jfabric.driver.stream.record.."),
         List.of("org.jfabric.driver.engine.."),
+        List.of("org.jfabric.driver.stream.table.."),
         List.of("org.jfabric.driver.progress.."),
         List.of("org.jfabric.driver.conductor.."));
 

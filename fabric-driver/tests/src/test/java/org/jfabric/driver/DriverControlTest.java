@@ -253,7 +253,7 @@ class DriverControlTest {
         long[] words = {
             RecordRingDescriptor.word(-1, 10), RecordRingDescriptor.word(7, 10),
             RecordRingDescriptor.word(1 << 30, 10), RecordRingDescriptor.word(64, 0),
-            RecordRingDescriptor.word(64, -5), RecordRingDescriptor.word(64, 9), RecordRingDescriptor.word(64, 1000),
+            RecordRingDescriptor.word(64, -5), RecordRingDescriptor.word(64, 8), RecordRingDescriptor.word(64, 1000),
             RecordRingDescriptor.word(64, 1), RecordRingDescriptor.word(12, 10), RecordRingDescriptor.word(33, 11),
         };
         for (long word : words) {

@@ -22,7 +22,8 @@ class OptionTest {
     private static final List<Class<?>> GROUP_CLASSES = List.of(
         DirectoryConfig.class, ThreadingConfig.class, QueueConfig.class, EngineConfig.class, ShmConfig.class,
         TcpConfig.class, TlsConfig.class, RxmConfig.class, UdpConfig.class, DtlsConfig.class, VerbsConfig.class,
-        LivenessConfig.class, CncConfig.class, LinkConfig.class, LogConfig.class, MetricsConfig.class);
+        TableConfig.class, LivenessConfig.class, CncConfig.class, LinkConfig.class, LogConfig.class,
+        MetricsConfig.class);
 
     static Stream<Option<?>> allOptions() {
         return DriverConfig.optionGroups().stream().flatMap(group -> group.options().stream());

@@ -199,6 +199,22 @@ class GroupAccessTest {
     }
 
     @Test
+    void shouldLetUsersOfTheGroupReadATableAndNotWriteIt() {
+        driver(OWNER, directory, GROUP);
+        TestProcess owner = member(OWNER);
+        TestProcess reader = member(MEMBER);
+        ask(owner, "connect");
+        ask(reader, "connect " + USER);
+        assertContains(ask(reader, "read"), "refused 2 ", "prices");
+        assertContains(ask(reader, "write 1"), "refused 13 ", "user 20002", "user 20001");
+        assertEquals("written 0", ask(owner, "write 4711"));
+        // it has not opened the table, and is another user than the one who has
+        assertEquals("passed 0, opened []", ask(reader, "reopen"));
+        assertEquals("read 8 4711 [r--s]", ask(reader, "read"));
+        assertEquals("passed 1, opened []", ask(reader, "reopen"));
+    }
+
+    @Test
     void shouldRefuseOthersWithTheUsersSeenAndNeeded() {
         TestProcess member = member(MEMBER);
         TestProcess outsider = member(OUTSIDER);

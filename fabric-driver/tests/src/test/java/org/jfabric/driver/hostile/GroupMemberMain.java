@@ -22,6 +22,9 @@ import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
+import org.jfabric.Table;
+import org.jfabric.TableReader;
+import org.jfabric.TableWriter;
 import org.jfabric.WaitSet;
 import org.jfabric.codec.control.FileHelloEncoder;
 import org.jfabric.codec.control.FileWelcomeDecoder;
@@ -46,6 +49,7 @@ import org.jfabric.tool.ToolRun;
 
 /** A process of some user that does what its input says, a line for each thing, and answers each with one line. */
 final class GroupMemberMain {
+    private static final String TABLE = "jfabric://shared/prices";
     static final int[] LENGTHS = {0, 8, 100, 9000, 200_000};
 
     private final Path directory;
@@ -83,6 +87,9 @@ final class GroupMemberMain {
             case "gone" -> gone();
             case "pry" -> pry(Long.parseLong(words[1]), Long.parseLong(words[2]));
             case "peer" -> peer();
+            case "write" -> write(Long.parseLong(words[1]));
+            case "read" -> read();
+            case "reopen" -> reopen();
             case "tool" -> tool(List.of(words).subList(1, words.length));
             default -> throw new IllegalArgumentException(words[0]);
         };
@@ -249,6 +256,47 @@ final class GroupMemberMain {
         Libc.close(cnc);
         opened.sort(null);
         return asked + " requests opened " + opened;
+    }
+
+    private String write(long value) {
+        TableWriter writer = Table.on(node.fabric, TABLE).slots(4).valueLength(64).openWriter();
+        UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
+        buffer.putLong(0, value);
+        return "written " + writer.put(7, buffer, 0, Long.BYTES);
+    }
+
+    /** Reads a value, and how the table is mapped. */
+    private String read() throws IOException {
+        TableReader reader = Table.on(node.fabric, TABLE).openReader();
+        UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
+        int length = reader.read(reader.find(7), buffer, 0);
+        String mapping = Files.readAllLines(Path.of("/proc/self/maps")).stream()
+            .filter(each -> each.endsWith(".table")).map(each -> each.split(" ")[1]).toList().toString();
+        return "read " + length + ' ' + buffer.getLong(0) + ' ' + mapping;
+    }
+
+    /** Asks for tables as this client and as others, and tries to write what the driver passes. */
+    private String reopen() throws IOException {
+        List<String> opened = new ArrayList<>();
+        int passed = 0;
+        try (var entries = Files.newDirectoryStream(directory, "*.table")) {
+            for (Path entry : entries) {
+                String name = entry.getFileName().toString();
+                for (long client = 1; client <= 32; client++) {
+                    int fd = request(FileType.TABLE, client, Long.parseLong(name.substring(0, name.indexOf('.'))));
+                    if (fd >= 0) {
+                        passed++;
+                        if (Libc.isReadWrite(fd)) {
+                            opened.add(name + " for writing");
+                        }
+                        tryOpen(Path.of("/proc/self/fd/" + fd), opened);
+                        Libc.close(fd);
+                    }
+                }
+                tryOpen(entry, opened);
+            }
+        }
+        return "passed " + passed + ", opened " + opened;
     }
 
     /** Begins as a driver that wants to share memory does; returns when the other one has closed the connection. */

@@ -1,0 +1,2 @@
+/** A table: the newest price of each instrument. */
+package org.jfabric.samples.table;
