@@ -54,6 +54,7 @@ final class Group {
     /** A message waits for room; end of its record. */
     private boolean isBlocked;
     private long blockedEnd;
+    private long waits;
     /** Offset of the slowest reader when it was last seen to move, and the time of that. */
     private long slowest;
     private long slowestSinceNs;
@@ -149,6 +150,7 @@ final class Group {
         if (end - limit > 0 && !makeRoom(end)) {
             if (!isBlocked) {
                 isBlocked = true;
+                waits++;
                 slowest = limit;
                 slowestSinceNs = services.nowNs();
             }
@@ -247,7 +249,7 @@ final class Group {
         }
         int work = 0;
         for (GroupReader reader : List.copyOf(readers)) {
-            if (reader.offset() + ring.capacity() - blockedEnd < 0) {
+            if (waitsFor(reader)) {
                 services.onError(new FabricException(FabricErrno.ETIMEDOUT,
                     "reader " + reader.address() + " of group " + address() + " has not read for "
                         + stallTimeoutNs + " ns while the group waited for it",
@@ -261,6 +263,20 @@ final class Group {
     }
 
     // ---- readers ----
+
+    List<GroupReader> readers() {
+        return readers;
+    }
+
+    /** Whether a message waits until this reader has read more. */
+    boolean waitsFor(GroupReader reader) {
+        return isBlocked && reader.offset() + ring.capacity() - blockedEnd < 0;
+    }
+
+    /** How often a message has begun to wait for readers. */
+    long waits() {
+        return waits;
+    }
 
     /** Adds a reader, whose records must not be overwritten from now on. */
     void add(GroupReader reader) {

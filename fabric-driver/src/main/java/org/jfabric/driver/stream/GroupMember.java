@@ -55,6 +55,7 @@ final class GroupMember extends Channel {
     private long skippedBefore;
     /** Lost messages wait for a place of the entry that says so. */
     private boolean isGapPending;
+    private long lostMessages;
     private boolean isOver;
 
     // the message at the cursor, while the engine has no room for it or its bytes are being placed
@@ -124,6 +125,11 @@ final class GroupMember extends Channel {
     /** Position of the next message. */
     long position() {
         return nextPosition;
+    }
+
+    /** Messages that the writer has not waited for. */
+    long lostMessages() {
+        return lostMessages;
     }
 
     boolean isEnding() {
@@ -264,6 +270,7 @@ final class GroupMember extends Channel {
             return false;
         }
         groups.lost(lost);
+        lostMessages += lost;
         return true;
     }
 

@@ -59,6 +59,7 @@ public final class Groups {
     /** Replaced by each change, because a step may begin or end memberships. */
     private Group[] written = {};
     private GroupMember[] members = {};
+    private final GroupMeters meters;
     private long lostCounter;
     private int ids;
 
@@ -75,6 +76,7 @@ public final class Groups {
         this.config = config;
         this.wires = wires;
         this.isEndpoint = isEndpoint;
+        this.meters = new GroupMeters(services, config);
     }
 
     /** Whether there is nothing to poll. */
@@ -170,6 +172,7 @@ public final class Groups {
         GroupMember member = new GroupMember(this, join, ring, source);
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
+        meters.open(member);
         if (join.endErrno() != 0) {
             member.ending(join.endErrno(), join.endOffset());
         }
@@ -392,6 +395,7 @@ public final class Groups {
 
     private void close(Group group, int errno) {
         groups.remove(group.address(), group);
+        meters.close(group);
         written = Arrays.stream(written).filter(other -> other != group).toArray(Group[]::new);
         group.close(errno);
     }
@@ -442,6 +446,7 @@ public final class Groups {
     /** A membership is over. */
     void remove(GroupMember member) {
         members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
+        meters.close(member);
         if (member.wire() != null) {
             member.wire().end(member.remoteId(), 0, 0);
             return;
@@ -505,6 +510,7 @@ public final class Groups {
         for (int i = 0; i < writing.length; i++) {
             work += poll(writing[i]);
         }
+        meters.poll(services.nowNs());
         return joins.isEmpty() ? work : work + endLateJoins();
     }
 
@@ -599,6 +605,7 @@ public final class Groups {
                 return;
             }
             group.open(ring, first);
+            meters.open(group);
             written = Arrays.copyOf(written, written.length + 1);
             written[written.length - 1] = group;
             if (reads) {
