@@ -15,7 +15,9 @@ public enum WaitLabel {
     /** Messages without a receive at the other endpoint use up the credit. */
     RECEIVES("messages of %s without a receive at %s hold it back"),
     /** The completion queue of the other endpoint has no free slot. */
-    COMPLETIONS("remote access of %s held back by unread completions of %s");
+    COMPLETIONS("remote access of %s held back by unread completions of %s"),
+    /** A group waits for a reader that is a ring behind; the value is the messages that it has yet to read. */
+    READER("messages of %s held back by its reader %s");
 
     /** Name of the metric. */
     public static final String METRIC = "jfabric_waiting";

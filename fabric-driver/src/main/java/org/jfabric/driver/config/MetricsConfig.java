@@ -16,15 +16,16 @@ public final class MetricsConfig {
     public static final Option<Integer> ENDPOINT_LIMIT = GROUP.count("jfabric.metrics.endpointLimit")
         .defaultsTo(64)
         .range(0, 1 << 20)
-        .why("Endpoints with counters of their own, 13 each; the counters of the links count all. Raise it together "
-            + "with jfabric.cnc.countersLengthBytes.");
+        .why("Endpoints with counters of their own, 13 each, and so many groups that are written, 7 each; the counters "
+            + "of the links count all. Raise it together with jfabric.cnc.countersLengthBytes.");
 
     /** {@code jfabric.metrics.peerLimit}. */
     public static final Option<Integer> PEER_LIMIT = GROUP.count("jfabric.metrics.peerLimit")
         .defaultsTo(64)
         .range(0, 1 << 20)
-        .why("Peers with counters of their own, 13 each, those of all endpoints together; the counters of endpoints "
-            + "and links count all. Raise it together with jfabric.cnc.countersLengthBytes.");
+        .why("Peers with counters of their own, 13 each, those of all endpoints together, and so many readers of "
+            + "groups, 3 each; the counters of endpoints and links count all. Raise it together "
+            + "with jfabric.cnc.countersLengthBytes.");
 
     /** {@code jfabric.metrics.slowCycleNs}. */
     public static final Option<Long> SLOW_CYCLE_NS = GROUP.durationNs("jfabric.metrics.slowCycleNs")

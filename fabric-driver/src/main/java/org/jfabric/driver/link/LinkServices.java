@@ -77,6 +77,22 @@ public abstract class LinkServices {
     public abstract long counterAddress(String label);
 
     /**
+     * A counter that exists as long as the object that it counts.
+     *
+     * @param type  one of the types of {@link org.jfabric.layout.MetricLabel}.
+     * @param label {@code MetricLabel.text}.
+     * @return native address of its 8 bytes; the progress agent is the only writer.
+     */
+    public abstract long openCounter(int type, String label);
+
+    /**
+     * Closes a counter.
+     *
+     * @param address from {@link #openCounter}.
+     */
+    public abstract void closeCounter(long address);
+
+    /**
      * The sampled times of messages of this thread, and whether there are samples; {@link StageTimes#OFF} unless it is
      * overridden.
      */

@@ -27,6 +27,15 @@ public final class OpenMetricsText {
         Map.entry("waiting_messages", "Messages that wait here for a receive."),
         Map.entry("outstanding_sends", "Transmit operations that have not ended."),
         Map.entry("posted_receives", "Receives that have not ended."),
+        Map.entry("jfabric_group", "A group that an endpoint of this driver writes."),
+        Map.entry("written_messages", "Messages written to the group."),
+        Map.entry("reader_waits", "Times that a message began to wait for readers of the group."),
+        Map.entry("position", "Position of the next message."),
+        Map.entry("oldest_position", "Position of the oldest message in the ring."),
+        Map.entry("readers", "Readers of the group."),
+        Map.entry("lag_messages", "Messages that the slowest reader has yet to read, as it has reported."),
+        Map.entry("lost_messages", "Messages that the writer of a group has not kept for this reader."),
+        Map.entry("moved_time_seconds", "When the reader has read a message last, seconds since 1970."),
         Map.entry(WaitLabel.METRIC, "Operations of the endpoint that wait for another one."),
         Map.entry("jfabric_stage_latency_seconds", "Times of sampled messages in the stages of their way."));
 
@@ -54,7 +63,7 @@ public final class OpenMetricsText {
         if (!metric.unit().isEmpty()) {
             text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
         }
-        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link)_", ""));
+        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link|group|reader)_", ""));
         if (help != null) {
             text.append("# HELP ").append(metric.name()).append(' ').append(help).append('\n');
         }

@@ -169,11 +169,12 @@ public final class DriverLinkServices extends LinkServices {
 
     @Override
     public long counterAddress(String label) {
-        return counterAddress(
+        return openCounter(
             MetricLabel.OTHER, thread == 0 ? label : label + " (progress thread " + thread + ')');
     }
 
-    private long counterAddress(int type, String label) {
+    @Override
+    public long openCounter(int type, String label) {
         try {
             int id;
             synchronized (counters) {
@@ -194,7 +195,7 @@ public final class DriverLinkServices extends LinkServices {
         return new EngineCounters() {
             @Override
             public long open(int type, String label) {
-                return counterAddress(type, label);
+                return openCounter(type, label);
             }
 
             @Override
@@ -209,12 +210,13 @@ public final class DriverLinkServices extends LinkServices {
 
             @Override
             public void close(long address) {
-                releaseCounter(address);
+                closeCounter(address);
             }
         };
     }
 
-    private void releaseCounter(long address) {
+    @Override
+    public void closeCounter(long address) {
         if (address != spare.addressOffset()) {
             long offset = address - counters.valuesBuffer().addressOffset();
             synchronized (counters) {

@@ -60,6 +60,7 @@ final class Group {
     /** A message waits for room; end of its record. */
     private boolean isBlocked;
     private long blockedEnd;
+    private long waits;
     /** Offset of the slowest reader when it was last seen to move, and the time of that. */
     private long slowest;
     private long slowestSinceNs;
@@ -164,6 +165,7 @@ final class Group {
         if (end - limit > 0 && !makeRoom(end)) {
             if (!isBlocked) {
                 isBlocked = true;
+                waits++;
                 slowest = limit;
                 slowestSinceNs = services.nowNs();
             }
@@ -240,7 +242,7 @@ final class Group {
             channel.handler().onWritable();
             return 1;
         }
-        return stallTimeoutNs == 0 ? 0 : removeStalled();
+        return stallTimeoutNs == 0 || recorder != null ? 0 : removeStalled();
     }
 
     private int pollRecorder() {
@@ -312,7 +314,7 @@ final class Group {
         }
         int work = 0;
         for (GroupReader reader : List.copyOf(readers)) {
-            if (reader.offset() + ring.capacity() - blockedEnd < 0) {
+            if (waitsFor(reader)) {
                 services.onError(new FabricException(FabricErrno.ETIMEDOUT,
                     "reader " + reader.address() + " of group " + address() + " has not read for "
                         + stallTimeoutNs + " ns while the group waited for it",
@@ -326,6 +328,30 @@ final class Group {
     }
 
     // ---- readers ----
+
+    List<GroupReader> readers() {
+        return readers;
+    }
+
+    /** Whether a message waits until this reader has read more. */
+    boolean waitsFor(GroupReader reader) {
+        return isBlocked && recorder == null && reader.offset() + ring.capacity() - blockedEnd < 0;
+    }
+
+    /** Null unless it is recorded. */
+    GroupRecorder recorder() {
+        return recorder;
+    }
+
+    /** Whether a message waits until more is recorded. */
+    boolean waitsForRecorder() {
+        return isBlocked && recorder != null;
+    }
+
+    /** How often a message has begun to wait for readers, or for the recorder. */
+    long waits() {
+        return waits;
+    }
 
     /** Adds a reader, whose records must not be overwritten from now on. */
     void add(GroupReader reader) {

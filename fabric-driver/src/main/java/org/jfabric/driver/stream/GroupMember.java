@@ -57,6 +57,7 @@ final class GroupMember extends Channel {
     private long skippedBefore;
     /** Lost messages wait for a place of the entry that says so. */
     private boolean isGapPending;
+    private long lostMessages;
     private boolean isOver;
 
     // the message at the cursor, while the engine has no room for it or its bytes are being placed
@@ -127,6 +128,11 @@ final class GroupMember extends Channel {
     /** Position of the next message. */
     long position() {
         return nextPosition;
+    }
+
+    /** Messages that the writer has not waited for. */
+    long lostMessages() {
+        return lostMessages;
     }
 
     boolean isEnding() {
@@ -268,6 +274,7 @@ final class GroupMember extends Channel {
         }
         if (!isRecorded) {
             groups.lost(lost);
+            lostMessages += lost;
         }
         return true;
     }

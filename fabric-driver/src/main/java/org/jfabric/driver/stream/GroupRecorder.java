@@ -62,6 +62,8 @@ final class GroupRecorder {
     private volatile long recorded;
     /** Messages before this offset may be seen by readers. */
     private volatile long visible;
+    private volatile long writtenPosition;
+    private volatile long syncedPosition;
     private volatile FabricException failure;
     /** For the error log. */
     private volatile FabricException notice;
@@ -83,6 +85,8 @@ final class GroupRecorder {
         this.visibility = visibility;
         this.maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
         this.position = log.position();
+        this.writtenPosition = log.written();
+        this.syncedPosition = log.synced();
         readClock();
         if (environment.hasThreads()) {
             thread = new Thread(this::run, "jfabric-recorder");
@@ -110,6 +114,16 @@ final class GroupRecorder {
 
     long visible() {
         return visible;
+    }
+
+    /** Position behind the last message in the page cache. */
+    long writtenPosition() {
+        return writtenPosition;
+    }
+
+    /** Position behind the last message on stable storage. */
+    long syncedPosition() {
+        return syncedPosition;
     }
 
     /** Why it has stopped, or null. */
@@ -256,6 +270,8 @@ final class GroupRecorder {
         if (result == 0 && visibility == Visibility.SYNCED && log.synced() != log.written()) {
             result = log.sync();
         }
+        writtenPosition = log.written();
+        syncedPosition = log.synced();
         onResult(result);
         if (result == 0) {
             visible = cursor;

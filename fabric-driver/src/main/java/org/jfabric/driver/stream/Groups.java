@@ -64,6 +64,7 @@ public final class Groups {
     /** Writers that wait until the log of an earlier one is closed. */
     private final List<Runnable> waiting = new ArrayList<>();
     private GroupMember[] members = {};
+    private final GroupMeters meters;
     private long lostCounter;
     private int ids;
 
@@ -80,6 +81,7 @@ public final class Groups {
         this.config = config;
         this.wires = wires;
         this.isEndpoint = isEndpoint;
+        this.meters = new GroupMeters(services, config);
     }
 
     /** Whether there is nothing to poll. */
@@ -181,6 +183,7 @@ public final class Groups {
         GroupMember member = new GroupMember(this, join, ring, source);
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
+        meters.open(member);
         if (join.endErrno() != 0) {
             member.ending(join.endErrno(), join.endOffset());
         }
@@ -403,6 +406,7 @@ public final class Groups {
 
     private void close(Group group, int errno) {
         groups.remove(group.address(), group);
+        meters.close(group);
         written = Arrays.stream(written).filter(other -> other != group).toArray(Group[]::new);
         group.close(errno);
         if (group.ring() != null) {
@@ -482,6 +486,7 @@ public final class Groups {
     /** A membership is over. */
     void remove(GroupMember member) {
         members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
+        meters.close(member);
         if (member.wire() != null) {
             member.wire().end(member.remoteId(), 0, 0);
             return;
@@ -554,6 +559,7 @@ public final class Groups {
         if (draining.length != 0) {
             work += drained();
         }
+        meters.poll(services.nowNs());
         return joins.isEmpty() ? work : work + endLateJoins();
     }
 
@@ -678,6 +684,7 @@ public final class Groups {
             }
             group.open(ring, first, log == null ? null : new GroupRecorder(
                 services, group.address(), ring, log, group.name().options().visibility()));
+            meters.open(group);
             written = Arrays.copyOf(written, written.length + 1);
             written[written.length - 1] = group;
             if (reads) {

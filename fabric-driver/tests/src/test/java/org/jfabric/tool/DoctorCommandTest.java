@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -70,6 +71,22 @@ class DoctorCommandTest {
         assertTrue(fix.out().lines().allMatch(line -> line.startsWith("#") || !line.startsWith("OK")), fix.out());
         assertTrue(fix.status() == 3 || fix.status() == 4, fix.out());
         assertTrue(Files.exists(directory.driver("dead").resolve("1.mr")));
+    }
+
+    @Test
+    void shouldTryAFileInTheFolderOfARecordingAndLeaveNothing() throws IOException {
+        Path logs = Files.createDirectories(directory.driver("logs"));
+        Path log = logs.resolve("not").resolve("there");
+        Map<?, ?> found = check(examine(-1, "--log-folder", log.toString()), "recording");
+        String free = " MiB free in " + logs.toRealPath() + " on ";
+        assertTrue(found.get("seen").toString().contains(free), found::toString);
+        assertTrue(found.get("seen").toString().contains(", a sync takes "), found::toString);
+        try (Stream<Path> files = Files.list(logs)) {
+            assertEquals(List.of(), files.toList());
+        }
+        Map<?, ?> none = check(examine(4, "--log-folder", "/proc/self/logs"), "recording");
+        assertTrue(none.get("remedy").toString().startsWith("No log can be written here: making a file failed: "),
+            none::toString);
     }
 
     @Test

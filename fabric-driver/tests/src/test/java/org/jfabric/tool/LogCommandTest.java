@@ -1,18 +1,23 @@
 package org.jfabric.tool;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.stream.LogOptions;
 import org.jfabric.driver.stream.record.LogWriter;
+import org.jfabric.info.Flags;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +69,58 @@ class LogCommandTest {
             assertTrue(run("info", folder.toString()).out()
                 .contains("writer       process " + ProcessHandle.current().pid()), () -> "" + writer.position());
         }
+    }
+
+    @Test
+    void shouldExportMessagesAndGapsAsPackets() throws IOException {
+        long atNs = 1_764_403_200_123_456_789L;
+        int length = 300_000;
+        byte[] bytes = new byte[length];
+        new Random(7).nextBytes(bytes);
+        long oldest;
+        try (LogWriter writer = LogWriter.open(folder, options.segmentLength(4 << 20))) {
+            for (int i = 0; i < 30; i++) {
+                int each = i == 29 ? length : i == 28 ? 0 : 150_001;
+                assertEquals(0, writer.append(i, atNs + i, Flags.TAGGED, -1, i, new UnsafeBuffer(bytes), 0, each));
+            }
+            writer.retain(27);
+            oldest = writer.oldest();
+        }
+        assertTrue(oldest > 1 && oldest <= 27, () -> "oldest " + oldest);
+        Path file = base.resolve("quotes.pcapng");
+        assertEquals(30 - oldest + " messages of group 'quotes' are in " + file + "\n",
+            run("export", folder.toString(), "--from", "1", "--to", file.toString()).out());
+        PacketFileReader packets = PacketFileReader.of(file);
+        assertEquals("quotes", packets.interfaceName);
+        assertEquals(147, packets.linkType);
+        PacketFileReader.Packet gap = packets.all.removeFirst();
+        assertEquals("gap from 1 to " + (oldest - 1), gap.comment());
+        assertEquals(0, gap.originalLength());
+        assertEquals(30 - oldest, packets.all.size());
+        for (int i = 0; i < packets.all.size(); i++) {
+            PacketFileReader.Packet packet = packets.all.get(i);
+            long position = oldest + i;
+            String comment = "position " + position + ", term 1, tag 18446744073709551615, data " + position
+                + ", flags 0x" + Long.toHexString(Flags.TAGGED);
+            assertEquals(position == 29 ? comment + ", the first 262144 bytes" : comment, packet.comment());
+            assertEquals(BigInteger.valueOf(atNs + position), packet.timeNs());
+            int all = position == 29 ? length : position == 28 ? 0 : 150_001;
+            assertEquals(all, packet.originalLength());
+            assertArrayEquals(Arrays.copyOf(bytes, Math.min(all, 262_144)), packet.bytes());
+        }
+        ToolRun again = ToolRun.of("log", "export", folder.toString(), "--to", file.toString());
+        assertTrue(again.status() == 1 && again.err().contains("name a file that is not there yet"), again.err());
+        assertTrue(ToolRun.of("log", "export", folder.toString()).err().contains("with --to"));
+    }
+
+    @Test
+    void shouldExportWhatWasAskedFor() throws IOException {
+        write(9);
+        Path file = base.resolve("some");
+        run("export", folder.toString(), "--since", "1970-01-01T00:00:03.5Z", "--count", "2", "--to", file.toString());
+        assertEquals(List.of("position 4, term 1, tag 7, data 9, flags 0x0 bid 101.25",
+            "position 5, term 1, tag 7, data 9, flags 0x0 bid 101.25"), PacketFileReader.of(file).all.stream()
+                .map(each -> each.comment() + ' ' + new String(each.bytes(), StandardCharsets.US_ASCII)).toList());
     }
 
     @Test

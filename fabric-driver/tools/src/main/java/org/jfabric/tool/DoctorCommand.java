@@ -21,6 +21,7 @@ import org.jfabric.tool.doctor.Doctor;
 import org.jfabric.tool.doctor.Finding;
 import org.jfabric.tool.doctor.Grade;
 import org.jfabric.tool.doctor.Host;
+import org.jfabric.tool.doctor.RecordingFolder;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,7 +34,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = "Examines this host for a driver: shared memory, limits, cores and quotas, frequency, clock, huge"
-        + " pages, the virtual machine, leftovers of dead drivers, links. It changes nothing.",
+        + " pages, the virtual machine, leftovers of dead drivers, links, a folder for logs. It changes nothing.",
     footer = "%nExit status: 0 if all is well (notes included), 3 if there are warnings, 4 if there are errors; 1 and 2"
         + " as for every command: it failed, or its command line is wrong.")
 final class DoctorCommand implements ToolCommand {
@@ -45,6 +46,10 @@ final class DoctorCommand implements ToolCommand {
 
     @Mixin
     private DriverCommand.ConfigOptions options;
+
+    @Option(names = "--log-folder", paramLabel = "FOLDER",
+        description = "Examine this folder for logs, too: a file of 128 MiB is made there and deleted.")
+    private Path logFolder;
 
     @Option(names = "--fix", description = "Print the commands that would correct what was found, and run none.")
     private boolean fix;
@@ -97,7 +102,8 @@ final class DoctorCommand implements ToolCommand {
             linksProblem = ex.getMessage();
         }
         return new Host(Path.of("/"), config, problem, Libc.geteuid(), driverPid(directory), freeBytes(directory),
-            leftovers(config.get(DirectoryConfig.BASE)), Runtime.version().feature(), verdicts, linksProblem);
+            leftovers(config.get(DirectoryConfig.BASE)), Runtime.version().feature(), verdicts, linksProblem,
+            logFolder == null ? null : RecordingFolder.probe(logFolder));
     }
 
     private static long driverPid(Path directory) {

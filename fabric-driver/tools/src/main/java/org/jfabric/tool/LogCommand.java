@@ -24,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Shows and checks logs: recorded groups. Needs no driver and changes nothing. */
+/** Shows and checks logs: recorded groups. Needs no driver and changes no log. */
 @Command(
     name = "log",
     mixinStandardHelpOptions = true,
@@ -32,36 +32,38 @@ import picocli.CommandLine.Spec;
     description = "Shows and checks logs, which hold the messages of recorded groups. Needs no driver and changes"
         + " nothing; a log that is being written can be looked at, too."
         + "%n%n  list    the logs in a folder%n  info    what a log is, and how far%n  verify  reads all of it, and"
-        + " says what was changed, is missing or does not belong there%n  print   its messages%n")
+        + " says what was changed, is missing or does not belong there%n  print   its messages%n  export  its messages"
+        + " as packets of a pcapng file, for Wireshark%n")
 final class LogCommand implements Callable<Integer> {
     private static final int SHOWN_BYTES = 64;
     private static final int BATCH = 64;
     private static final long NS_PER_S = 1_000_000_000L;
 
     enum Action {
-        LIST, INFO, VERIFY, PRINT
+        LIST, INFO, VERIFY, PRINT, EXPORT
     }
 
     @Spec
     private CommandSpec spec;
 
-    @Parameters(index = "0", paramLabel = "ACTION", description = "list, info, verify or print.")
+    @Parameters(index = "0", paramLabel = "ACTION", description = "list, info, verify, print or export.")
     private Action action;
 
     @Parameters(index = "1", paramLabel = "FOLDER", description = "Of the log, or for list the one that holds logs.")
     private Path folder;
 
-    @Option(names = "--from", paramLabel = "POSITION", description = "Of the first message to print.")
+    @Option(names = "--from", paramLabel = "POSITION", description = "Of the first message to print or export.")
     private Long from;
 
     @Option(names = "--since", paramLabel = "TIME",
-        description = "Print the messages since then, for example 2026-11-29T08:00:00Z.")
+        description = "Print or export the messages since then, for example 2026-11-29T08:00:00Z.")
     private String since;
 
-    @Option(names = "--count", paramLabel = "N", description = "Messages to print at most. Default: all.")
+    @Option(names = "--count", paramLabel = "N", description = "Messages at most. Default: all.")
     private long count = Long.MAX_VALUE;
 
-    private long printed;
+    @Option(names = "--to", paramLabel = "FILE", description = "The file that export makes.")
+    private Path to;
 
     LogCommand() {
     }
@@ -74,6 +76,7 @@ final class LogCommand implements Callable<Integer> {
             case INFO -> info(out);
             case VERIFY -> verify(out);
             case PRINT -> print(out);
+            case EXPORT -> export(out);
         };
         out.flush();
         return status;
@@ -137,12 +140,8 @@ final class LogCommand implements Callable<Integer> {
 
     private int print(PrintWriter out) {
         try (LogReader reader = LogReader.open(folder)) {
-            if (since != null) {
-                reader.fromTime(nanoseconds(since));
-            } else if (from != null) {
-                reader.from(from);
-            }
-            StreamListener printer = new StreamListener() {
+            begin(reader);
+            poll(reader, new StreamListener() {
                 @Override
                 public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader header) {
                     out.println(text(buffer, offset, length, header));
@@ -150,16 +149,53 @@ final class LogCommand implements Callable<Integer> {
 
                 @Override
                 public void onGap(long firstPosition, long lastPosition) {
-                    out.println("gap from " + firstPosition + " to " + lastPosition);
+                    out.println(gap(firstPosition, lastPosition));
                 }
-            };
-            int read;
-            do {
-                read = reader.poll(printer, (int) Math.min(BATCH, count - printed));
-                printed += read;
-            } while (read > 0 && printed < count);
+            });
         }
         return 0;
+    }
+
+    private int export(PrintWriter out) {
+        if (to == null) {
+            throw new ToolException("Name the file to make with --to.");
+        }
+        try (LogReader reader = LogReader.open(folder)) {
+            begin(reader);
+            try (PacketFile file = new PacketFile(to, reader)) {
+                out.println(poll(reader, file) + " messages of group '" + reader.group() + "' are in " + to);
+            }
+        }
+        return 0;
+    }
+
+    private void begin(LogReader reader) {
+        if (since != null) {
+            reader.fromTime(nanoseconds(since));
+        } else if (from != null) {
+            reader.from(from);
+        }
+    }
+
+    /** Returns the number of messages. */
+    private long poll(LogReader reader, StreamListener listener) {
+        long all = 0;
+        int read;
+        do {
+            read = reader.poll(listener, (int) Math.min(BATCH, count - all));
+            all += read;
+        } while (read > 0 && all < count);
+        return all;
+    }
+
+    static String gap(long firstPosition, long lastPosition) {
+        return "gap from " + firstPosition + " to " + lastPosition;
+    }
+
+    /** What came with a message beside position and time. */
+    static String origin(StreamHeader header) {
+        return "term " + header.term() + ", tag " + Long.toUnsignedString(header.tag()) + ", data "
+            + Long.toUnsignedString(header.data());
     }
 
     private static String text(DirectBuffer buffer, int offset, int length, StreamHeader header) {
@@ -169,9 +205,8 @@ final class LogCommand implements Callable<Integer> {
         for (byte each : bytes) {
             isText &= each >= ' ' && each < 127;
         }
-        return header.position() + "  " + time(header.timeNs()) + "  term " + header.term() + ", tag "
-            + Long.toUnsignedString(header.tag()) + ", data " + Long.toUnsignedString(header.data()) + ", " + length
-            + " bytes  " + (isText ? new String(bytes, StandardCharsets.US_ASCII) : HexFormat.of().formatHex(bytes))
+        return header.position() + "  " + time(header.timeNs()) + "  " + origin(header) + ", " + length + " bytes  "
+            + (isText ? new String(bytes, StandardCharsets.US_ASCII) : HexFormat.of().formatHex(bytes))
             + (length > bytes.length ? "..." : "");
     }
 

@@ -1,6 +1,7 @@
 package org.jfabric.tool;
 
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +9,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.jfabric.client.QueueSnapshot;
 import org.jfabric.client.QueueWatch;
+import org.jfabric.driver.metrics.Metric;
+import org.jfabric.driver.metrics.MetricsSnapshot;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import picocli.CommandLine.Command;
@@ -98,6 +101,34 @@ final class QueuesCommand implements Callable<Integer> {
         }
     }
 
+    /** The groups that the driver writes or reads, with their readers in the drivers whose directories lie beside. */
+    private static List<GroupView> groups(CncView view) {
+        Path own = view.directory().toAbsolutePath();
+        List<Metric> metrics = new ArrayList<>(metrics(view));
+        for (Path beside : CleanCommand.folders(own.getParent())) {
+            if (!beside.equals(own)) {
+                try (CncView other = CncView.open(beside)) {
+                    metrics.addAll(other.isRunning() ? metrics(other) : List.of());
+                } catch (ToolException | FabricException none) {
+                    // no driver, one that ends, or one of another user
+                    continue;
+                }
+            }
+        }
+        String prefix = "jfabric://" + own.getFileName() + '/';
+        return GroupView.of(metrics.stream(), System.currentTimeMillis()).stream()
+            .filter(group -> group.address().startsWith(prefix)
+                || group.readers().stream().anyMatch(reader -> reader.address().startsWith(prefix))).toList();
+    }
+
+    private static List<Metric> metrics(CncView view) {
+        try {
+            return MetricsSnapshot.of(view.counters());
+        } catch (InternalError cut) {
+            throw view.cut();
+        }
+    }
+
     private void print(CncView view, QueueWatch queues) {
         List<QueueSnapshot> endpoints = new ArrayList<>();
         QueueSnapshot endpoint = queues.next(0);
@@ -108,14 +139,15 @@ final class QueuesCommand implements Callable<Integer> {
             }
             endpoint = queues.next(endpoint.endpointId());
         }
+        List<GroupView> groups = groups(view);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
-            out.println(QueuesReport.toJson(view, endpoints, System.nanoTime()));
+            out.println(QueuesReport.toJson(view, endpoints, groups, System.nanoTime()));
         } else {
             if (watch != null) {
                 ToolTerminal.clear(out);
             }
-            out.print(QueuesReport.toText(view, endpoints, System.nanoTime()));
+            out.print(QueuesReport.toText(view, endpoints, groups, System.nanoTime()));
         }
         out.flush();
     }

@@ -14,7 +14,7 @@ final class QueuesReport {
     private QueuesReport() {
     }
 
-    static String toText(CncView view, List<QueueSnapshot> endpoints, long nowNs) {
+    static String toText(CncView view, List<QueueSnapshot> endpoints, List<GroupView> groups, long nowNs) {
         StringBuilder text = new StringBuilder();
         text.append("driver ").append(view.directory()).append(", process ").append(view.pid()).append(": ")
             .append(number(endpoints.size(), "endpoint")).append('\n');
@@ -27,7 +27,35 @@ final class QueuesReport {
             accesses(text, endpoint, nowNs);
             peers(text, endpoint, nowNs);
         }
+        groups.forEach(group -> group(text, group));
         return text.toString();
+    }
+
+    private static void group(StringBuilder text, GroupView group) {
+        text.append("group ").append(group.address());
+        if (group.writer() == null) {
+            text.append(": its writer's driver is not beside this one\n");
+        } else {
+            text.append(" of ").append(group.writer()).append(", log ").append(group.log()).append(" term ")
+                .append(group.term()).append("\n  next position ").append(grouped(group.value("position")))
+                .append(", oldest in the ring ").append(grouped(group.value("oldest_position"))).append("; ")
+                .append(number(group.value("readers"), "reader")).append(", has waited for readers ")
+                .append(number(group.value("reader_waits"), "time")).append('\n');
+        }
+        for (GroupView.Reader reader : group.readers()) {
+            text.append("    ").append(reader.address()).append(": position ").append(grouped(reader.position()));
+            if (reader.lag() >= 0) {
+                text.append(", ").append(number(reader.lag(), "message")).append(" behind");
+            }
+            if (reader.stillMs() > 0) {
+                text.append(", has not moved for ").append(age((long) (reader.stillMs() * NS_PER_MS), 0));
+            }
+            text.append(reader.lost() == 0 ? "" : ", has lost " + grouped(reader.lost()))
+                .append(reader.address().equals(group.heldBackBy()) ? ", holds the writer back\n" : "\n");
+        }
+        if (group.unseenReaders() > 0) {
+            text.append("    ").append(grouped(group.unseenReaders())).append(" more\n");
+        }
     }
 
     private static void posted(StringBuilder text, QueueSnapshot endpoint, long nowNs) {
@@ -160,7 +188,7 @@ final class QueuesReport {
         };
     }
 
-    static String toJson(CncView view, List<QueueSnapshot> endpoints, long nowNs) {
+    static String toJson(CncView view, List<QueueSnapshot> endpoints, List<GroupView> groups, long nowNs) {
         JsonWriter writer = new JsonWriter().beginObject()
             .member("directory", view.directory().toString())
             .member("pid", view.pid())
@@ -208,6 +236,8 @@ final class QueuesReport {
             endpoint.peers().forEach(peer -> peer(writer, peer, nowNs));
             writer.endArray().endObject();
         }
+        writer.endArray().name("groups").beginArray();
+        groups.forEach(group -> group.write(writer));
         return writer.endArray().endObject().toString();
     }
 

@@ -171,6 +171,16 @@ final class VerbsRig extends LinkServices implements AutoCloseable {
         throw notHere();
     }
 
+    @Override
+    public long openCounter(int type, String label) {
+        throw notHere();
+    }
+
+    @Override
+    public void closeCounter(long address) {
+        throw notHere();
+    }
+
     private static UnsupportedOperationException notHere() {
         return new UnsupportedOperationException("a link of one thread that never sleeps needs no such thing");
     }

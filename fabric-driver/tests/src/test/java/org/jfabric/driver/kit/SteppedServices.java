@@ -164,6 +164,16 @@ public abstract class SteppedServices extends LinkServices {
             .addressOffset();
     }
 
+    @Override
+    public long openCounter(int type, String label) {
+        return counterAddress(label);
+    }
+
+    @Override
+    public void closeCounter(long address) {
+        counters.values().removeIf(each -> each.addressOffset() == address);
+    }
+
     private static UnsupportedOperationException notHere() {
         return new UnsupportedOperationException("the link needs no driver");
     }

@@ -30,6 +30,7 @@ class DoctorTest {
     private int javaFeature = 25;
     private List<Verdict> verdicts = List.of(new Verdict("shm", true, 1, List.of()));
     private String linksProblem;
+    private RecordingFolder recording;
 
     private void file(String path, String text) {
         try {
@@ -43,7 +44,7 @@ class DoctorTest {
 
     private Host host() {
         return new Host(root, config.build(), configProblem, uid, driverPid, freeBytes, leftovers, javaFeature,
-            verdicts, linksProblem);
+            verdicts, linksProblem, recording);
     }
 
     private Finding examine(Check check) {
@@ -61,9 +62,9 @@ class DoctorTest {
     @Test
     void shouldFindNothingBadInAnEmptyTree() {
         List<Finding> findings = Doctor.examine(host());
-        assertEquals(14, findings.size());
+        assertEquals(15, findings.size());
         findings.forEach(each -> assertTrue(each.grade().compareTo(Grade.NOTE) <= 0, each::toString));
-        assertEquals(14, findings.stream().map(Finding::check).distinct().count());
+        assertEquals(15, findings.stream().map(Finding::check).distinct().count());
     }
 
     @Test
@@ -103,6 +104,44 @@ class DoctorTest {
         assertGrade(Grade.OK, examine(check));
         config.directory(Path.of("/home/me/d"));
         assertGrade(Grade.WARNING, examine(check), "ext4 at /", "jfabric.dir.base");
+    }
+
+    private void recordIn(String path, long free, String problem, boolean reserves) {
+        recording = new RecordingFolder(Path.of(path), free, problem, reserves, 2_500_000);
+    }
+
+    @Test
+    void shouldSayWhatTheFileSystemOfARecordingMeansForIt() {
+        RecordingFolderCheck check = new RecordingFolderCheck();
+        assertGrade(Grade.OK, examine(check), "--log-folder");
+        file("/proc/self/mountinfo", """
+            22 1 0:20 / / rw - ext4 /dev/vda rw
+            23 1 0:21 / /run rw - tmpfs tmpfs rw
+            24 1 0:22 / /layer rw - overlay overlay rw,lowerdir=/a
+            25 1 0:23 / /net rw - nfs4 host:/export rw
+            26 1 0:24 / /fast rw - ext4 /dev/vdb rw,nobarrier
+            27 1 0:25 / /sshfs rw - fuse.sshfs host: rw
+            """);
+        recordIn("/var/logs", MUCH, null, true);
+        assertGrade(Grade.OK, examine(check), "4096 MiB free in /var/logs on ext4 at /, a sync takes 2.5 ms");
+        recordIn("/run/logs", MUCH, null, true);
+        assertGrade(Grade.WARNING, examine(check), "tmpfs at /run", "no power cut");
+        recordIn("/layer/logs", MUCH, null, true);
+        assertGrade(Grade.WARNING, examine(check), "overlay at /layer", "deleted with the container");
+        recordIn("/net/logs", MUCH, null, true);
+        assertGrade(Grade.WARNING, examine(check), "nfs4 at /net", "another host");
+        recordIn("/sshfs/logs", MUCH, null, true);
+        assertGrade(Grade.WARNING, examine(check), "fuse.sshfs", "another host");
+        recordIn("/fast/logs", MUCH, null, true);
+        assertGrade(Grade.WARNING, examine(check), "without barriers");
+        recordIn("/var/logs", MUCH, null, false);
+        assertGrade(Grade.NOTE, examine(check), "no fallocate");
+        recordIn("/var/logs", 200 << 20, null, true);
+        assertGrade(Grade.WARNING, examine(check), "a log needs two");
+        recordIn("/net/logs", 100 << 20, null, true);
+        assertGrade(Grade.ERROR, examine(check), "no room for a segment of 128 MiB");
+        recordIn("/run/logs", MUCH, "fdatasync failed: FI_EIO", true);
+        assertGrade(Grade.ERROR, examine(check), "fdatasync failed: FI_EIO");
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.Map;
 import org.jfabric.driver.metrics.Metric;
 import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.WaitLabel;
+import org.jfabric.tool.GroupView;
 import org.junit.jupiter.api.Test;
 
 /** Rates, states and waits that follow from two readings of the metrics. */
@@ -153,6 +154,41 @@ class SamplerTest {
                 new Sample.Wait("jfabric://x/y", A, "remote accesses, completions are unread: 4", seconds)),
                 sample.waits());
         }
+    }
+
+    @Test
+    void shouldJoinGroupsWithTheReadersOfAllDriversThatRun() {
+        String group = "jfabric://alpha/quotes";
+        metrics.add(new Metric("jfabric_group", Metric.Kind.INFO, Map.of("group", group, "writer", A, "log", "5c",
+            "term", "2"), BigDecimal.ONE, List.of()));
+        gauge("jfabric_group_position", Map.of("group", group), 100);
+        gauge("jfabric_group_readers", Map.of("group", group), 3);
+        MetricLabel wait = MetricLabel.parse(WaitLabel.READER.text(group, B));
+        gauge(wait.name(), wait.labels(), 60);
+        List<Metric> writing = List.copyOf(metrics);
+        metrics.clear();
+        for (String reader : List.of("jfabric://beta/last", B)) {
+            Map<String, String> labels = Map.of("group", group, "reader", reader);
+            gauge("jfabric_reader_position", labels, reader.equals(B) ? 40 : 101);
+            counter("jfabric_reader_lost_messages", labels, 7);
+            gauge("jfabric_reader_moved_time_seconds", labels, 8);
+        }
+        gauge("jfabric_reader_position", Map.of("group", "jfabric://gone/g", "reader", B), 5);
+        List<Reading> readings = List.of(new Reading(Path.of("/base/alpha"), null, true, false, 42, 1, writing),
+            new Reading(Path.of("/base/beta"), null, true, false, 43, 1, List.copyOf(metrics)),
+            new Reading(Path.of("/base/dead"), null, false, false, 44, 1, List.of(new Metric("jfabric_reader_position",
+                Metric.Kind.GAUGE, Map.of("group", group, "reader", "jfabric://dead/d"), BigDecimal.ONE, List.of()))));
+
+        Sample sample = sampler.sample(readings, 10 * SECOND, 10_000);
+
+        assertEquals(List.of(
+            new GroupView(group, A, "5c", "2", Map.of("position", 100L, "readers", 3L), B, List.of(
+                new GroupView.Reader(B, 40, 60, 7, 2_000),
+                new GroupView.Reader("jfabric://beta/last", 101, 0, 7, 0))),
+            new GroupView("jfabric://gone/g", null, null, null, Map.of(), null,
+                List.of(new GroupView.Reader(B, 5, -1, 0, 0)))), sample.groups());
+        assertEquals(1, sample.groups().getFirst().unseenReaders());
+        assertEquals(List.of(new Sample.Wait(group, B, "the reader is a ring behind, 60 messages", 0)), sample.waits());
     }
 
     @Test

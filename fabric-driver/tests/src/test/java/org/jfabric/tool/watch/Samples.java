@@ -3,6 +3,8 @@ package org.jfabric.tool.watch;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
+import org.jfabric.tool.GroupView;
 
 /** Samples as a sampler takes them. */
 final class Samples {
@@ -39,6 +41,13 @@ final class Samples {
                 List.of(), List.of(), List.of()),
             new Sample.Driver(Path.of("/base/gamma"), Sample.State.UNREADABLE, "/base/gamma belongs to user 7.", 0, 0,
                 Map.of(), null, List.of(), List.of(), List.of(), List.of())),
-            List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "sends without credit: 12", 65)));
+            List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "sends without credit: 12", 65)),
+            List.of(new GroupView("jfabric://alpha/quotes", "jfabric://alpha/fast", "5c", "1",
+                Map.of("position", 70_000L, "oldest_position", 68_000L, "readers", 12L, "reader_waits", 3L,
+                    "lag_messages", 2_000L), "jfabric://beta/r9", IntStream.rangeClosed(1, 9).mapToObj(i ->
+                        new GroupView.Reader("jfabric://beta/r" + (10 - i), 68_000 + i, 2_000 - i, 0, 61_000))
+                .toList()),
+                new GroupView("jfabric://gamma/news", null, null, null, Map.of(), null,
+                    List.of(new GroupView.Reader("jfabric://alpha/slow", 17, -1, 4, 0)))));
     }
 }

@@ -47,6 +47,27 @@ class TopFrameTest {
     }
 
     @Test
+    void shouldShowGroupsWithTheReadersThatAreBehindMost() {
+        List<String> lines = frame(BY_SENT, 140);
+        int group = at(lines, "jfabric://alpha/quotes of ");
+        assertTrue(lines.get(group - 1).matches("GROUP +POSITION +LAG +LOST +STILL +READERS +OLDEST +WAITS"),
+            lines.get(group - 1));
+        assertTrue(lines.get(group).matches(
+            "jfabric://alpha/quotes of jfabric://alpha/fast +70000 +2.00k +12 +68000 +3"), lines.get(group));
+        assertTrue(lines.get(group + 1).matches(
+            " {2}> jfabric://beta/r9 holds it back +68001 +2.00k +0 +1m01s"), lines.get(group + 1));
+        assertTrue(lines.get(group + 4).startsWith("  > jfabric://beta/r6 "), lines.get(group + 4));
+        assertEquals("  and 5 more that are less behind", lines.get(group + 5));
+        assertTrue(lines.get(group + 6).matches("jfabric://gamma/news, writer not seen +- +- +- +- +0"),
+            lines.get(group + 6));
+        assertTrue(lines.get(group + 7).matches(" {2}> jfabric://alpha/slow +17 +- +4"), lines.get(group + 7));
+        List<String> one = frame(BY_SENT.filteredBy("NEWS").withOrWithoutPeers(), 60);
+        assertFalse(one.stream().anyMatch(line -> line.contains("quotes of")), one::toString);
+        assertTrue(one.get(at(one, "gamma/news, writer not seen")).length() <= 60, one::toString);
+        assertFalse(one.stream().anyMatch(line -> line.startsWith("  > ")), one::toString);
+    }
+
+    @Test
     void shouldSortByAnyColumnBothWays() {
         List<String> lines = frame(BY_SENT, 120);
         assertTrue(at(lines, "jfabric://alpha/fast") < at(lines, "jfabric://alpha/middle"), lines::toString);
@@ -75,7 +96,7 @@ class TopFrameTest {
     @EnumSource(TopColumn.class)
     void shouldKnowEachColumnByItsWord(TopColumn column) {
         assertEquals(column, TopColumn.of(column.word()));
-        assertEquals(3 + 3 + 2, frame(BY_SENT.sortedBy(column), 200).stream()
+        assertEquals(3 + 3 + 2 + 7, frame(BY_SENT.sortedBy(column), 200).stream()
             .filter(line -> line.startsWith("jfabric://") || line.startsWith("  > ") || line.startsWith("alpha ")
                 || line.startsWith("beta ") || line.startsWith("gamma")).count() - 1);
     }

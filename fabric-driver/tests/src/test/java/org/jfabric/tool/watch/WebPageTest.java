@@ -8,8 +8,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.FabricConfig;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.Subscription;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -55,6 +60,19 @@ class WebPageTest {
         }
     }
 
+    private static void groups(Browser browser, Path alpha) throws Exception {
+        browser.awaitText("group-table", "^There is no group");
+        String ticks = "jfabric://alpha/ticks";
+        try (Fabric fabric = Fabric.connect(new FabricConfig().directory(alpha));
+            Publication publication = Publication.on(fabric, ticks).open();
+            Subscription subscription = Subscription.on(fabric, ticks).open()) {
+            assertEquals(0, publication.offer(new UnsafeBuffer(new byte[8]), 0, 8));
+            browser.awaitText("group-table", ticks + "\\s+jfabric://alpha/\\S+\\s+1\\s+0\\s+1\\s+0\\s+0"
+                + "\\s+jfabric://alpha/\\S+\\s+1\\s+0\\s+0");
+            assertEquals(0, subscription.position());
+        }
+    }
+
     private static void shows(Browser browser, Talk talk, DriverProcess dying, Path alpha) throws Exception {
         assertEquals("", browser.run("return location.hash"), "the key does not stay in the address");
         browser.awaitText("status", "^live$");
@@ -63,6 +81,7 @@ class WebPageTest {
         talk.exchange();
         browser.awaitText("graphs", "quotes.*orders");
         browser.awaitText("endpoint-table", talk.addressOfQuotes() + "\\s+quotes.*" + talk.addressOfOrders());
+        groups(browser, alpha);
         talk.start();
         String first = browser.awaitText("graphs", "● flowing · [1-9][0-9.KM]* msg/s");
         Browser.await(() -> "another rate than " + first, () -> !browser.text("graphs").equals(first));

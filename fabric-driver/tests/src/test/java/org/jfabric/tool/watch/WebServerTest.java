@@ -2,6 +2,7 @@ package org.jfabric.tool.watch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,8 +13,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.metrics.HalfRequests;
 import org.jfabric.test.Deadline;
+import org.jfabric.tool.JsonText;
 import org.jfabric.tool.ToolException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,19 @@ class WebServerTest {
 
     private static void assertStatus(int status, String answer) {
         assertTrue(answer.startsWith("HTTP/1.1 " + status + ' '), answer);
+    }
+
+    @Test
+    void shouldShowGroupsAndNullForWhatIsNotKnown() {
+        List<?> groups = (List<?>) JsonText.object(WebJson.state(Samples.of(1), 1_000)).get("groups");
+        Map<?, ?> quotes = (Map<?, ?>) groups.getFirst();
+        assertEquals("jfabric://beta/r9", quotes.get("heldBackBy"));
+        assertEquals(70_000.0, ((Map<?, ?>) quotes.get("values")).get("position"));
+        assertEquals(Map.of("address", "jfabric://beta/r9", "position", 68_001.0, "lag", 1_999.0, "lost", 0.0,
+            "stillMs", 61_000.0), ((List<?>) quotes.get("readers")).getFirst());
+        Map<?, ?> news = (Map<?, ?>) groups.getLast();
+        assertNull(news.get("writer"));
+        assertNull(((Map<?, ?>) ((List<?>) news.get("readers")).getFirst()).get("lag"));
     }
 
     @Test

@@ -7,7 +7,8 @@ public final class Doctor {
     private static final List<Check> CHECKS = List.of(
         new ConfigurationCheck(), new SharedMemoryCheck(), new LogoutCheck(), new LeftoversCheck(), new LimitsCheck(),
         new CoresCheck(), new ThrottlingCheck(), new BindingCheck(), new GovernorCheck(), new ClockSourceCheck(),
-        new TransparentHugePagesCheck(), new ReservedHugePagesCheck(), new JavaCheck(), new LinksCheck());
+        new TransparentHugePagesCheck(), new ReservedHugePagesCheck(), new JavaCheck(), new LinksCheck(),
+        new RecordingFolderCheck());
 
     private Doctor() {
     }

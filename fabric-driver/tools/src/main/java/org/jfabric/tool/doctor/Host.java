@@ -19,6 +19,7 @@ import org.jfabric.info.Verdict;
  * @param javaFeature    version of the virtual machine, such as 25.
  * @param verdicts       of all links; empty if no driver could be asked.
  * @param linksProblem   why no driver could be asked, or null.
+ * @param recording      the folder for logs, or null if none was given.
  */
 public record Host(
     Path root,
@@ -30,7 +31,10 @@ public record Host(
     List<Path> leftovers,
     int javaFeature,
     List<Verdict> verdicts,
-    String linksProblem) {
+    String linksProblem,
+    RecordingFolder recording) {
+
+    private static final int POINT_FIELD = 4;
 
     /** The lines of a file; none if it is not there or cannot be read, as files differ from host to host. */
     List<String> lines(String path) {
@@ -54,6 +58,27 @@ public record Host(
         } catch (IOException | RuntimeException ex) {
             return List.of();
         }
+    }
+
+    /** Mount point, type and options of the file system that holds a path. */
+    String[] mount(Path path) {
+        String[] found = {"/dev/shm", "", ""};
+        int longest = -1;
+        for (String line : lines("/proc/self/mountinfo")) {
+            int separator = line.indexOf(" - ");
+            String[] fields = line.split(" ");
+            if (separator < 0 || fields.length <= POINT_FIELD) {
+                continue;
+            }
+            Path point = Path.of(fields[POINT_FIELD].replace("\\040", " "));
+            // of several at one place the last one is in use
+            if (path.startsWith(point) && point.getNameCount() >= longest) {
+                longest = point.getNameCount();
+                String[] system = line.substring(separator + 3).split(" ");
+                found = new String[] {point.toString(), system[0], system[system.length - 1]};
+            }
+        }
+        return found;
     }
 
     /** The folder below {@code /proc} of the driver that runs, or of this process, which has the limits of the next. */

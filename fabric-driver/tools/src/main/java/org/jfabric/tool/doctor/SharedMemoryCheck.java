@@ -9,7 +9,6 @@ import org.jfabric.driver.config.Sizing;
 /** Size and kind of the file system for the driver's files. */
 final class SharedMemoryCheck implements Check {
     private static final String NAME = "shared memory";
-    private static final int POINT_FIELD = 4;
     private static final long LEAST_MORE_MIB = 256;
     private static final Pattern SIZE = Pattern.compile("(?:^|,)size=(\\d{1,15})k");
     private static final Pattern TOTAL = Pattern.compile("MemTotal:\\s*(\\d{1,15}) kB");
@@ -18,7 +17,7 @@ final class SharedMemoryCheck implements Check {
     public Finding examine(Host host) {
         DriverConfig config = host.config();
         Path directory = config.directory();
-        String[] mount = mount(host, directory);
+        String[] mount = host.mount(directory);
         String seen = host.freeBytes() < 0 ? "free space of " + directory + " is unknown"
             : (host.freeBytes() >> 20) + " MiB free for " + directory + " on " + mount[1] + " at " + mount[0];
         String[] resize = resize(host, mount);
@@ -56,26 +55,5 @@ final class SharedMemoryCheck implements Check {
         }
         return host.lines("/proc/meminfo").stream().map(TOTAL::matcher).filter(Matcher::matches)
             .mapToLong(total -> Long.parseLong(total.group(1)) >> 11).findFirst().orElse(0);
-    }
-
-    /** Mount point, type and options of the file system that holds a path. */
-    private static String[] mount(Host host, Path path) {
-        String[] found = {"/dev/shm", "", ""};
-        int longest = -1;
-        for (String line : host.lines("/proc/self/mountinfo")) {
-            int separator = line.indexOf(" - ");
-            String[] fields = line.split(" ");
-            if (separator < 0 || fields.length <= POINT_FIELD) {
-                continue;
-            }
-            Path point = Path.of(fields[POINT_FIELD].replace("\\040", " "));
-            // of several at one place the last one is in use
-            if (path.startsWith(point) && point.getNameCount() >= longest) {
-                longest = point.getNameCount();
-                String[] system = line.substring(separator + 3).split(" ");
-                found = new String[] {point.toString(), system[0], system[system.length - 1]};
-            }
-        }
-        return found;
     }
 }

@@ -3,6 +3,7 @@ package org.jfabric.tool.watch;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jfabric.tool.GroupView;
 
 /**
  * The state of all drivers at one time.
@@ -11,7 +12,7 @@ import java.util.Map;
  * @param seconds since the sample before; 0 for the first one.
  * @param waits   the longest one first.
  */
-record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> waits) {
+record Sample(long timeMs, double seconds, List<Driver> drivers, List<Wait> waits, List<GroupView> groups) {
     /**
      * A driver.
      *

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jfabric.driver.metrics.Metric;
 import org.jfabric.layout.WaitLabel;
+import org.jfabric.tool.GroupView;
 
 /**
  * Takes samples of drivers: their metrics, with the change per second since the sample before, and who waits for whom.
@@ -31,7 +32,8 @@ final class Sampler {
     private static final Map<String, String> REASONS = Map.of(
         WaitLabel.CREDIT.reason(), "sends without credit: %d",
         WaitLabel.RECEIVES.reason(), "messages without a receive, credit is used up: %d",
-        WaitLabel.COMPLETIONS.reason(), "remote accesses, completions are unread: %d");
+        WaitLabel.COMPLETIONS.reason(), "remote accesses, completions are unread: %d",
+        WaitLabel.READER.reason(), "the reader is a ring behind, %d messages");
 
     private final Supplier<List<Path>> directories;
     private final Map<String, Metric> before = new HashMap<>();
@@ -59,6 +61,8 @@ final class Sampler {
         double seconds = beforeNs == 0 ? 0 : (nowNs - beforeNs) / NS_PER_S;
         Round round = new Round(seconds, nowNs);
         List<Sample.Driver> drivers = readings.stream().map(round::driver).toList();
+        List<GroupView> groups = GroupView.of(
+            readings.stream().filter(Reading::running).flatMap(each -> each.metrics().stream()), nowMs);
         before.clear();
         before.putAll(round.metrics);
         startsBefore.clear();
@@ -68,7 +72,7 @@ final class Sampler {
         List<Sample.Wait> waits = new ArrayList<>(round.waits.values());
         waits.sort(Comparator.comparingDouble(Sample.Wait::seconds).reversed()
             .thenComparing(Sample.Wait::who).thenComparing(Sample.Wait::forWhom));
-        return new Sample(nowMs, seconds, drivers, waits);
+        return new Sample(nowMs, seconds, drivers, waits, groups);
     }
 
     /** One sample while it is made. */

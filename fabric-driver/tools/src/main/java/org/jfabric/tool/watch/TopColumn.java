@@ -139,7 +139,7 @@ enum TopColumn {
     }
 
     /** The same of an address, which loses its scheme first: all of a link have the same. */
-    private static String cutAddress(String address, int width) {
+    static String cutAddress(String address, int width) {
         return cut(address.length() <= width ? address : address.replaceFirst("\\w+://", ""), width);
     }
 

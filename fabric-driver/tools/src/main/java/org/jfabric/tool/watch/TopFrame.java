@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import org.jfabric.tool.GroupView;
 import org.jfabric.tool.watch.TopColumn.Row;
 
 /** One frame of {@code fabric top} as lines: drivers, slowest cycles first; who waits for whom; endpoints. */
@@ -15,6 +16,12 @@ final class TopFrame {
     /** Negative: the text stands left. */
     private static final int[] DRIVER_WIDTHS = {-14, -10, 7, 7, 7, 7, 7, 7, 8, 6, 8, 10, 8};
     private static final int WAITS_SHOWN = 8;
+    private static final int GROUPS_SHOWN = 8;
+    private static final int READERS_SHOWN = 4;
+    private static final List<String> GROUP_TITLES =
+        List.of("POSITION", "LAG", "LOST", "STILL", "READERS", "OLDEST", "WAITS");
+    private static final int[] GROUP_WIDTHS = {14, 7, 7, 8, 8, 14, 7};
+    private static final int LEAST_GROUP_NAME = 24;
 
     /** How a line is shown; a terminal without colours shows all alike. */
     enum Style {
@@ -59,6 +66,7 @@ final class TopFrame {
         frame.title();
         frame.drivers();
         frame.waits();
+        frame.groups();
         frame.endpoints();
         return frame.lines;
     }
@@ -117,6 +125,55 @@ final class TopFrame {
         if (waits.size() > WAITS_SHOWN) {
             add("and " + (waits.size() - WAITS_SHOWN) + " more", Style.DIM);
         }
+    }
+
+    private void groups() {
+        List<GroupView> groups = sample.groups().stream()
+            .filter(group -> group.contains(view.filter().toLowerCase(Locale.ROOT))).toList();
+        if (groups.isEmpty()) {
+            return;
+        }
+        add("", Style.PLAIN);
+        add(groupLine("GROUP", GROUP_TITLES), Style.HEADER);
+        for (GroupView group : groups.subList(0, Math.min(GROUPS_SHOWN, groups.size()))) {
+            boolean isSeen = group.writer() != null;
+            add(groupLine(group.address() + (isSeen ? " of " + group.writer() : ", writer not seen"), List.of(
+                isSeen ? String.valueOf(group.value("position")) : "-", lag(group.lag()), "", "",
+                isSeen ? String.valueOf(group.value("readers")) : "-",
+                isSeen ? String.valueOf(group.value("oldest_position")) : "-",
+                Figures.number(group.value("reader_waits")))),
+                group.heldBackBy() == null ? Style.PLAIN : Style.WAITING);
+            List<GroupView.Reader> readers = view.hasPeers() ? group.readers() : List.of();
+            for (GroupView.Reader reader : readers.subList(0, Math.min(READERS_SHOWN, readers.size()))) {
+                boolean holds = reader.address().equals(group.heldBackBy());
+                add(groupLine("  > " + reader.address() + (holds ? " holds it back" : ""), List.of(
+                    String.valueOf(reader.position()), lag(reader.lag()), Figures.number(reader.lost()),
+                    reader.stillMs() == 0 ? "" : Figures.duration(reader.stillMs() / 1e3), "", "", "")),
+                    holds ? Style.WAITING : Style.PLAIN);
+            }
+            if (readers.size() > READERS_SHOWN) {
+                add("  and " + (readers.size() - READERS_SHOWN) + " more that are less behind", Style.DIM);
+            }
+        }
+        if (groups.size() > GROUPS_SHOWN) {
+            add("and " + (groups.size() - GROUPS_SHOWN) + " more groups", Style.DIM);
+        }
+    }
+
+    private static String lag(long messages) {
+        return messages < 0 ? "-" : Figures.number(messages);
+    }
+
+    /** The name, and as many cells as fit behind it. */
+    private String groupLine(String name, List<String> cells) {
+        int left = width - LEAST_GROUP_NAME;
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < cells.size() && line.length() + 1 + GROUP_WIDTHS[i] <= left; i++) {
+            line.append(String.format(Locale.ROOT, " %" + GROUP_WIDTHS[i] + "s", cells.get(i)));
+        }
+        int room = width - line.length();
+        String fitted = TopColumn.cutAddress(name, room);
+        return (fitted + " ".repeat(room - fitted.length()) + line).stripTrailing();
     }
 
     private void endpoints() {

@@ -29,6 +29,8 @@ final class WebJson {
                 .member("seconds", wait.seconds())
                 .endObject();
         }
+        json.endArray().name("groups").beginArray();
+        sample.groups().forEach(group -> group.write(json));
         return json.endArray().endObject().toString();
     }
 

@@ -275,6 +275,10 @@ const Page = (() => {
         {title: "Who", kind: HEAD}, {title: "For whom", kind: "text"}, {title: "Why", kind: "text"},
         {title: "Since", kind: NUMBER},
     ];
+    const GROUP_COLUMNS = [
+        ["Group, reader", HEAD], ["Writer", "text"], ["Position", NUMBER], ["Behind", NUMBER], ["Has not moved", NUMBER],
+        ["Lost", NUMBER], ["Readers", NUMBER], ["Oldest in the ring", NUMBER], ["Waits", NUMBER],
+    ].map(([title, kind]) => ({title, kind}));
     const ENDPOINT_COLUMNS = [
         {title: "Endpoint, peer", kind: HEAD, value: (node) => node.address},
         {title: "Client, link", kind: "client-cell", value: (node) => node.owner},
@@ -296,6 +300,7 @@ const Page = (() => {
     ];
     const driverTable = Tables.create("Drivers", DRIVER_COLUMNS);
     const waitTable = Tables.create("Who waits for whom", WAIT_COLUMNS);
+    const groupTable = Tables.create("Groups and their readers", GROUP_COLUMNS);
     const endpointTable = Tables.create("Endpoints and peers", ENDPOINT_COLUMNS, sortBy);
     let sort = {column: 0, factor: 1};
     let paused = false;
@@ -353,6 +358,27 @@ const Page = (() => {
         })));
         byId("wait-table").replaceChildren(
             state.waits.length === 0 ? none("Nothing waits for another endpoint.") : waitTable);
+    }
+
+    function readerRow(group, reader) {
+        return {className: "peer", cells: [
+            reader.address, reader.address === group.heldBackBy ? "holds it back" : "", String(reader.position),
+            Figures.number(reader.lag), reader.stillMs > 0 ? Figures.duration(reader.stillMs / 1000) : "",
+            Figures.number(reader.lost), "", "", "",
+        ]};
+    }
+
+    function groups() {
+        Tables.fill(groupTable, GROUP_COLUMNS, state.groups.flatMap((group) => {
+            const values = group.values;
+            const slowest = group.readers.length > 0 ? group.readers[0].lag : values.lag_messages;
+            return [{className: "endpoint", cells: [
+                group.address, group.writer ?? "not seen", String(values.position ?? "\u2013"), Figures.number(slowest),
+                "", "", String(values.readers ?? "\u2013"), String(values.oldest_position ?? "\u2013"),
+                Figures.number(values.reader_waits),
+            ]}, ...group.readers.map((reader) => readerRow(group, reader))];
+        }));
+        byId("group-table").replaceChildren(state.groups.length === 0 ? none("There is no group.") : groupTable);
     }
 
     function sortBy(column) {
@@ -489,6 +515,7 @@ const Page = (() => {
                 drivers();
                 graphs();
                 waits();
+                groups();
                 Lines.draw();
                 endpoints();
                 await errors();

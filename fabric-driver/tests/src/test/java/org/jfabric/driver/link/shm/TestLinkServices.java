@@ -39,6 +39,7 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
     final ArrayDeque<ResourceTask> tasks = new ArrayDeque<>();
     private final List<Integer> greeting = new ArrayList<>();
     private final long counter = UnsafeApi.allocateMemory(8);
+    private final Set<Long> opened = new HashSet<>();
     /** The link does not know of the death and closes them too; by then the numbers may belong to other descriptors. */
     private final Set<Integer> closedByDeath = new HashSet<>();
     private long files = 1;
@@ -113,6 +114,8 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
         epoll.close();
         cnc.close();
         UnsafeApi.freeMemory(counter);
+        opened.forEach(UnsafeApi::freeMemory);
+        opened.clear();
     }
 
     @Override
@@ -181,6 +184,22 @@ public final class TestLinkServices extends LinkServices implements AutoCloseabl
     @Override
     public long counterAddress(String label) {
         return counter;
+    }
+
+    @Override
+    public long openCounter(int type, String label) {
+        long address = UnsafeApi.allocateMemory(Long.BYTES);
+        UnsafeApi.putLong(address, 0);
+        opened.add(address);
+        return address;
+    }
+
+    @Override
+    public void closeCounter(long address) {
+        if (!opened.remove(address)) {
+            throw new AssertionError("closed twice");
+        }
+        UnsafeApi.freeMemory(address);
     }
 
     @Override
