@@ -78,7 +78,7 @@ class LogCommandTest {
         byte[] bytes = new byte[length];
         new Random(7).nextBytes(bytes);
         long oldest;
-        try (LogWriter writer = LogWriter.open(folder, options.segmentLength(4 << 20))) {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options.segmentLengthBytes(4 << 20))) {
             for (int i = 0; i < 30; i++) {
                 int each = i == 29 ? length : i == 28 ? 0 : 150_001;
                 assertEquals(0, writer.append(i, atNs + i, Flags.TAGGED, -1, i, new UnsafeBuffer(bytes), 0, each));

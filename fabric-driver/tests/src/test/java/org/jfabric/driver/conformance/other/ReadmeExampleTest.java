@@ -77,11 +77,11 @@ class ReadmeExampleTest {
     // example: a recorded stream
     static void publish(Path base) {
         try (FabricDriver driver = embed(base.resolve("feed")); Fabric fabric = driver.fabric();
-             Publication prices = Publication.on(fabric, "jfabric://feed/prices").recordIn(base.resolve("log")).open()) {
+             Publication feed = Publication.on(fabric, "jfabric://feed/prices").recordIn(base.resolve("log")).open()) {
             UnsafeBuffer price = new UnsafeBuffer(new byte[8]);
             for (long i = 0; !Thread.currentThread().isInterrupted(); i++) {
                 price.putLong(0, 10_000 + i);
-                while (prices.offer(price, 0, 8) == -FabricErrno.EAGAIN) {
+                while (feed.offer(price, 0, 8) == -FabricErrno.EAGAIN) {
                     Thread.onSpinWait();
                 }
             }
