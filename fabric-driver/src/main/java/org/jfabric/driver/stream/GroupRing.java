@@ -27,6 +27,7 @@ final class GroupRing {
     private final long records;
     private final int capacity;
     private int uses;
+    private long touched;
 
     GroupRing(LinkServices services, MappedFile file, long number, int capacity) {
         this.services = services;
@@ -111,8 +112,9 @@ final class GroupRing {
     }
 
     /** Reads the last bytes: raises a fault if the file was truncated. */
-    long touch() {
-        return UnsafeApi.getLongVolatile(null, records + capacity - Long.BYTES);
+    void touch() {
+        // kept, because the second compiler leaves a load out whose value nothing needs, also a volatile one
+        touched = UnsafeApi.getLongVolatile(null, records + capacity - Long.BYTES);
     }
 
     boolean isCut() {
