@@ -2,6 +2,7 @@ package org.jfabric.driver.stream;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.GroupName;
@@ -36,6 +37,8 @@ final class Group {
     private final GroupChannel channel;
     private final long stallTimeoutNs;
     private final List<GroupReader> readers = new ArrayList<>();
+    /** The connections to the readers' drivers, each one once. */
+    private GroupWire[] wires = {};
     private GroupRing ring;
     private long header;
     private int maxPayload;
@@ -225,11 +228,8 @@ final class Group {
     void announce() {
         if (isWritten) {
             isWritten = false;
-            for (int i = 0, count = readers.size(); i < count; i++) {
-                GroupWire wire = readers.get(i).wire();
-                if (wire != null) {
-                    wire.written();
-                }
+            for (GroupWire wire : wires) {
+                wire.written();
             }
         }
     }
@@ -252,7 +252,7 @@ final class Group {
                     "reader " + reader.address() + " of group " + address() + " has not read for "
                         + stallTimeoutNs + " ns while the group waited for it",
                     "It was removed, and may join again; the time is jfabric.shm.groupStallTimeoutNs."));
-                readers.remove(reader);
+                remove(reader);
                 end(reader, FabricErrno.ETIMEDOUT, reader.offset());
                 work++;
             }
@@ -265,6 +265,7 @@ final class Group {
     /** Adds a reader, whose records must not be overwritten from now on. */
     void add(GroupReader reader) {
         readers.add(reader);
+        findWires();
         limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
     }
 
@@ -323,6 +324,12 @@ final class Group {
     /** A reader has left, or is lost; the writer does not wait for it any more. */
     void remove(GroupReader reader) {
         readers.remove(reader);
+        findWires();
+    }
+
+    private void findWires() {
+        wires = readers.stream().map(GroupReader::wire).filter(Objects::nonNull).distinct()
+            .toArray(GroupWire[]::new);
     }
 
     GroupReader find(GroupMember member) {

@@ -59,6 +59,8 @@ public final class Groups {
     /** Replaced by each change, because a step may begin or end memberships. */
     private Group[] written = {};
     private GroupMember[] members = {};
+    /** Those of the members. */
+    private GroupRing[] read = {};
     private long lostCounter;
     private int ids;
 
@@ -170,6 +172,10 @@ public final class Groups {
         GroupMember member = new GroupMember(this, join, ring, source);
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
+        if (ring.add(member)) {
+            read = Arrays.copyOf(read, read.length + 1);
+            read[read.length - 1] = ring;
+        }
         if (join.endErrno() != 0) {
             member.ending(join.endErrno(), join.endOffset());
         }
@@ -442,6 +448,9 @@ public final class Groups {
     /** A membership is over. */
     void remove(GroupMember member) {
         members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
+        if (member.ring().remove(member)) {
+            read = Arrays.stream(read).filter(ring -> ring != member.ring()).toArray(GroupRing[]::new);
+        }
         if (member.wire() != null) {
             member.wire().end(member.remoteId(), 0, 0);
             return;
@@ -497,7 +506,7 @@ public final class Groups {
     /** Makes one step; 0 if there was nothing to do. */
     public int poll(int limit) {
         int work = 0;
-        GroupMember[] reading = members;
+        GroupRing[] reading = read;
         for (int i = 0; i < reading.length; i++) {
             work += reading[i].poll(limit);
         }
