@@ -14,6 +14,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.layout.Words;
 
 /**
  * A group whose writer is an endpoint of this driver: the ring and its readers. A message is written once, however many
@@ -137,14 +138,18 @@ final class Group {
 
     // ---- writing ----
 
-    /** As {@link Channel#send}. */
-    int send(TransmitOperation operation) {
-        if (operation.length > maxPayload) {
+    /**
+     * As {@link Channel#send} and {@link Channel#sendShort}.
+     *
+     * @param operation has the payload; or null, and it is at an address.
+     */
+    int send(long flags, long tag, long data, long payloadLength, TransmitOperation operation, long address) {
+        if (payloadLength > maxPayload) {
             return -FabricErrno.EMSGSIZE;
         }
-        boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
+        boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
         int before = hasData ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
-        int length = before + (int) operation.length;
+        int length = before + (int) payloadLength;
         int aligned = GroupRingDescriptor.alignedLength(length);
         int toEnd = ring.toEnd(tail);
         long start = aligned > toEnd ? tail + toEnd : tail;
@@ -172,14 +177,18 @@ final class Group {
         long record = ring.record(start);
         UnsafeApi.putInt(record + GroupRingDescriptor.LENGTH, length);
         UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS,
-            ((operation.flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
+            ((flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
                 | (hasData ? GroupRingDescriptor.HAS_DATA : 0));
         UnsafeApi.putLong(record + GroupRingDescriptor.POSITION, position);
-        UnsafeApi.putLong(record + GroupRingDescriptor.TAG, operation.tag);
+        UnsafeApi.putLong(record + GroupRingDescriptor.TAG, tag);
         if (hasData) {
-            UnsafeApi.putLong(record + GroupRingDescriptor.DATA, operation.data);
+            UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
         }
-        operation.copyTo(0, record + before, operation.length);
+        if (operation == null) {
+            Words.copy(address, record + before, payloadLength);
+        } else {
+            operation.copyTo(0, record + before, payloadLength);
+        }
         UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
         UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, end);
         tail = end;
