@@ -41,6 +41,8 @@ final class Peer {
     /** The channel while it is up, if its wire has announced payloads, frames, segments; else null. */
     private PayloadChannel payloads;
     private FrameChannel frames;
+    /** The channel while it is up, if it takes short messages without an operation; else null. */
+    private Channel shorts;
     private SegmentChannel segments;
     private RemoteChannel remoteMemory;
 
@@ -140,6 +142,11 @@ final class Peer {
         return frames;
     }
 
+    /** The channel, if it has {@link Channel#sendShort}. Returns null also if the peer is not up. */
+    Channel shorts() {
+        return shorts;
+    }
+
     /** The channel, if its wire carries payloads in segments. Returns null also if the peer is not up. */
     SegmentChannel segments() {
         return segments;
@@ -167,6 +174,7 @@ final class Peer {
         state = UP;
         payloads = newChannel.payloads();
         frames = newChannel.frames();
+        shorts = newChannel.sendsShort() ? newChannel : null;
         segments = newChannel.segments();
         remoteMemory = newChannel.remoteMemory();
     }
@@ -181,6 +189,7 @@ final class Peer {
         channel = null;
         payloads = null;
         frames = null;
+        shorts = null;
         segments = null;
         remoteMemory = null;
     }

@@ -117,9 +117,9 @@ final class PeerSends extends ChannelHandler {
         return isShort(length) && credit.covers(length);
     }
 
-    /** Returns whether a message may be sent immediately by {@link FrameChannel#sendShort} of {@link #frames}. */
+    /** Returns whether a message may be sent immediately by {@link Channel#sendShort} of {@link Peer#shorts}. */
     boolean canSendShort(long length) {
-        return peer.frames() != null && peer.isUp() && length <= eagerLimit && credit.covers(length)
+        return peer.shorts() != null && peer.isUp() && length <= eagerLimit && credit.covers(length)
             && outbox.isClear();
     }
 

@@ -1,7 +1,6 @@
 package org.jfabric.driver.engine;
 
 import org.jfabric.driver.link.Channel;
-import org.jfabric.driver.link.FrameChannel;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.RegionTable;
 import org.jfabric.driver.resource.RegisteredRegion;
@@ -10,8 +9,9 @@ import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
 /**
- * The short path of sends that are short enough to be sent eagerly, to any peer whose channel is up. Such a send is
- * complete when the call returns, so it needs no record. All other sends take the general path in {@link Sender}.
+ * The short path of sends that are short enough to be sent eagerly, to any peer or group whose channel is up. Such a
+ * send is complete when the call returns, so it needs no record. All other sends take the general path in
+ * {@link Sender}.
  *
  * <p>Owner: progress agent.
  */
@@ -92,7 +92,7 @@ final class ShortSends {
         if (to == null || !to.canSendShort(len) || !pool.hasFree()) {
             return false;
         }
-        FrameChannel way = to.frames();
+        Channel way = to.peer().shorts();
         inHandFlags = flags;
         inHandContext = context;
         inHand = SENDING;

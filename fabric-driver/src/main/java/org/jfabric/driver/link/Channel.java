@@ -95,6 +95,28 @@ public abstract class Channel {
     public abstract int send(TransmitOperation operation, int grant);
 
     /**
+     * Whether {@link #sendShort} can be called. The engine asks once, when the channel is up.
+     */
+    public boolean sendsShort() {
+        return false;
+    }
+
+    /**
+     * Sends a whole message without an operation: one without remote CQ data or completion levels, whose payload is
+     * contiguous, and which is complete when the call returns.
+     *
+     * @param kind    {@code Flags.TAGGED} or {@code Flags.MSG}.
+     * @param tag     tag, 0 for untagged.
+     * @param address native address of the payload.
+     * @param length  bytes, at most {@link ChannelLimits#eagerLimitBytes()}.
+     * @param grant   as of {@link #send}.
+     * @return {@link #DONE}, or a negative fabric errno if nothing was sent; the caller tries {@link #send} then.
+     */
+    public int sendShort(long kind, long tag, long address, int length, int grant) {
+        throw new IllegalStateException("no short messages");
+    }
+
+    /**
      * Whether a local operation completes only when bytes of the peer have arrived, so that the link must read from the
      * peer.
      */

@@ -52,16 +52,12 @@ public abstract class FrameChannel extends PayloadChannel {
         return null;
     }
 
-    /**
-     * Sends a whole message without an operation: one without remote CQ data or completion levels, whose payload is
-     * contiguous, and which is complete when the call returns.
-     *
-     * @param kind    {@code Flags.TAGGED} or {@code Flags.MSG}.
-     * @param tag     tag, 0 for untagged.
-     * @param address native address of the payload.
-     * @param length  bytes, at most {@link ChannelLimits#eagerLimitBytes()}.
-     * @return {@link #DONE}, or a negative fabric errno if nothing was sent.
-     */
+    @Override
+    public final boolean sendsShort() {
+        return true;
+    }
+
+    @Override
     public abstract int sendShort(long kind, long tag, long address, int length, int grant);
 
     /**

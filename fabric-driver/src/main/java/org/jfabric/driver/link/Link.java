@@ -124,7 +124,7 @@ public abstract class Link {
 
     /**
      * Where everything arrives that {@link #poll} would process, for a link that is not idle. Valid until the engine
-     * calls any method of this link or its channels other than {@link FrameChannel#sendShort}. Returns null if there is
+     * calls any method of this link or its channels other than {@link Channel#sendShort}. Returns null if there is
      * more to poll, or the link has no plain messages.
      */
     public PlainMessages plainMessages() {

@@ -2,6 +2,7 @@ package org.jfabric.driver.stream;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.GroupName;
@@ -13,6 +14,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.layout.Words;
 
 /**
  * A group whose writer is an endpoint of this driver: the ring and its readers. A message is written once, however many
@@ -38,6 +40,8 @@ final class Group {
     private final List<GroupReader> readers = new ArrayList<>();
     /** Null unless it is recorded. */
     private GroupRecorder recorder;
+    /** The connections to the readers' drivers, each one once. */
+    private GroupWire[] wires = {};
     private GroupRing ring;
     private long header;
     /** Where the end of the records is released. */
@@ -150,14 +154,18 @@ final class Group {
 
     // ---- writing ----
 
-    /** As {@link Channel#send}. */
-    int send(TransmitOperation operation) {
-        if (operation.length > maxPayload) {
+    /**
+     * As {@link Channel#send} and {@link Channel#sendShort}.
+     *
+     * @param operation has the payload; or null, and it is at an address.
+     */
+    int send(long flags, long tag, long data, long payloadLength, TransmitOperation operation, long address) {
+        if (payloadLength > maxPayload) {
             return -FabricErrno.EMSGSIZE;
         }
-        boolean hasData = (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
+        boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
         int before = hasData ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
-        int length = before + (int) operation.length;
+        int length = before + (int) payloadLength;
         int aligned = GroupRingDescriptor.alignedLength(length);
         int toEnd = ring.toEnd(tail);
         long start = aligned > toEnd ? tail + toEnd : tail;
@@ -186,14 +194,18 @@ final class Group {
         long record = ring.record(start);
         UnsafeApi.putInt(record + GroupRingDescriptor.LENGTH, length);
         UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS,
-            ((operation.flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
+            ((flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
                 | (hasData ? GroupRingDescriptor.HAS_DATA : 0));
         UnsafeApi.putLong(record + GroupRingDescriptor.POSITION, position);
-        UnsafeApi.putLong(record + GroupRingDescriptor.TAG, operation.tag);
+        UnsafeApi.putLong(record + GroupRingDescriptor.TAG, tag);
         if (hasData) {
-            UnsafeApi.putLong(record + GroupRingDescriptor.DATA, operation.data);
+            UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
         }
-        operation.copyTo(0, record + before, operation.length);
+        if (operation == null) {
+            Words.copy(address, record + before, payloadLength);
+        } else {
+            operation.copyTo(0, record + before, payloadLength);
+        }
         if (tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
             UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
         }
@@ -292,11 +304,8 @@ final class Group {
             if (recorder != null) {
                 recorder.written();
             }
-            for (int i = 0, count = readers.size(); i < count; i++) {
-                GroupWire wire = readers.get(i).wire();
-                if (wire != null) {
-                    wire.written();
-                }
+            for (GroupWire wire : wires) {
+                wire.written();
             }
         }
     }
@@ -319,7 +328,7 @@ final class Group {
                     "reader " + reader.address() + " of group " + address() + " has not read for "
                         + stallTimeoutNs + " ns while the group waited for it",
                     "It was removed, and may join again; the time is jfabric.shm.groupStallTimeoutNs."));
-                readers.remove(reader);
+                remove(reader);
                 end(reader, FabricErrno.ETIMEDOUT, reader.offset());
                 work++;
             }
@@ -356,6 +365,7 @@ final class Group {
     /** Adds a reader, whose records must not be overwritten from now on. */
     void add(GroupReader reader) {
         readers.add(reader);
+        findWires();
         limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
     }
 
@@ -414,6 +424,12 @@ final class Group {
     /** A reader has left, or is lost; the writer does not wait for it any more. */
     void remove(GroupReader reader) {
         readers.remove(reader);
+        findWires();
+    }
+
+    private void findWires() {
+        wires = readers.stream().map(GroupReader::wire).filter(Objects::nonNull).distinct()
+            .toArray(GroupWire[]::new);
     }
 
     GroupReader find(GroupMember member) {

@@ -50,7 +50,18 @@ final class GroupChannel extends Channel {
         if (to == null) {
             return wasWriter ? -FabricErrno.ENOTCONN : -FabricErrno.EOPNOTSUPP;
         }
-        return to.send(operation);
+        return to.send(operation.flags, operation.tag, operation.data, operation.length, operation, 0);
+    }
+
+    @Override
+    public boolean sendsShort() {
+        return true;
+    }
+
+    @Override
+    public int sendShort(long kind, long tag, long payload, int length, int grant) {
+        Group to = group;
+        return to == null ? -FabricErrno.ENOTCONN : to.send(kind, tag, 0, length, null, payload);
     }
 
     @Override

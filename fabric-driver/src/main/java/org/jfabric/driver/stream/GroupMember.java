@@ -150,30 +150,39 @@ final class GroupMember extends Channel {
         return !isPaused && !isGapPending && (ring.tail() != cursor || isEnding());
     }
 
+    /** Whether there is nothing to do until a record is written behind that offset. */
+    boolean isSettled(long tail) {
+        return cursor == tail && !isPaused && !isGapPending && !isEnding() && !owesReport();
+    }
+
+    /** The writer's driver has to learn how far this reader is. */
+    private boolean owesReport() {
+        return wire != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING;
+    }
+
+    /** The ring's file is too short. */
+    void onTruncated() {
+        if (!isOver) {
+            lost(FabricErrno.EIO, TRUNCATED);
+        }
+    }
+
     /**
      * Takes messages.
      *
      * @param limit largest number of messages.
+     * @param written end of the records that are written.
      * @return number of messages taken and steps made; 0 if there was nothing to do.
      */
-    int poll(int limit) {
-        int work;
-        try {
-            work = read(limit);
-            if (work != 0) {
-                FaultPoint.pass();
-            }
-        } catch (InternalError e) {
-            if (!isOver && ring.isCut()) {
-                lost(FabricErrno.EIO, TRUNCATED);
-            }
-            // a client of this driver may be the cause too; the progress agent handles that
-            throw e;
+    int poll(int limit, long written) {
+        int work = read(limit, written);
+        if (work != 0) {
+            FaultPoint.pass();
         }
         return work;
     }
 
-    private int read(int limit) {
+    private int read(int limit, long written) {
         if (isPlacing) {
             isPlacing = false;
             stream.onAborted(placement, FabricErrno.EFAULT);
@@ -194,15 +203,14 @@ final class GroupMember extends Channel {
             down(endErrno);
             return 1;
         }
-        long tail = isEnding() ? endOffset : ring.tail();
+        long tail = isEnding() ? endOffset : written;
         while (work < limit && !isPaused && !isOver && tail - cursor > 0 && take(tail - cursor)) {
             work++;
         }
         if (isOver) {
             return 1;
         }
-        if (wire != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING
-            && !isEnding() && wire.report(remoteId, cursor, nextPosition)) {
+        if (owesReport() && !isEnding() && wire.report(remoteId, cursor, nextPosition)) {
             reported = cursor;
         }
         // a pause is work: the thread must not sleep in the cycle in which the engine asks to be woken
@@ -342,6 +350,7 @@ final class GroupMember extends Channel {
     void ending(int errno, long end) {
         if (!isEnding()) {
             endErrno = errno;
+            ring.unsettle();
             long tail = ring.tail();
             endOffset = end - tail > 0 ? tail : end;
         }

@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.util.Arrays;
 import org.agrona.UnsafeApi;
 import org.jfabric.codec.wire.HelloDecoder;
 import org.jfabric.driver.link.LinkServices;
@@ -15,7 +16,11 @@ import org.jfabric.layout.GroupRingDescriptor;
 import org.jfabric.layout.OwnerId;
 
 /**
- * A mapped {@code .group} file. It stays mapped while the group's writer or a member in this driver uses it.
+ * A mapped {@code .group} file, and the members of this driver that read it. It stays mapped while the group's writer
+ * or a member uses it.
+ *
+ * <p>When all members have read everything, the end of the records is the one word that a poll reads, however many
+ * members there are: with a driver in mode INVOKER each of them polls all of them.
  *
  * <p>Owner: progress agent; the static methods run on the resource thread.
  */
@@ -27,6 +32,12 @@ final class GroupRing {
     private final long records;
     private final int capacity;
     private int uses;
+    private long touched;
+    /** Replaced by each change, because a step may begin or end memberships. */
+    private GroupMember[] members = {};
+    /** All members have read up to {@link #settledAt}, and wait for nothing but messages. */
+    private boolean isSettled;
+    private long settledAt;
 
     GroupRing(LinkServices services, MappedFile file, long number, int capacity) {
         this.services = services;
@@ -110,9 +121,79 @@ final class GroupRing {
         return UnsafeApi.getLongVolatile(null, header + GroupRingDescriptor.INTENT_OFFSET);
     }
 
+    // ---- reading ----
+
+    /** Adds a member that reads from now on; returns whether it is the first one. */
+    boolean add(GroupMember member) {
+        members = Arrays.copyOf(members, members.length + 1);
+        members[members.length - 1] = member;
+        unsettle();
+        return members.length == 1;
+    }
+
+    /** Removes a member; returns whether there is no other one. */
+    boolean remove(GroupMember member) {
+        members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
+        return members.length == 0;
+    }
+
+    /** A member has something to do although no message was written. */
+    void unsettle() {
+        isSettled = false;
+    }
+
+    /**
+     * Has the members take messages.
+     *
+     * @param limit largest number for each of them.
+     * @return number of messages taken and steps made; 0 if there was nothing to do.
+     */
+    int poll(int limit) {
+        GroupMember[] reading = members;
+        if (reading.length == 0) {
+            // an earlier step of this cycle has removed the last one, and the file may be unmapped
+            return 0;
+        }
+        try {
+            long tail = tail();
+            if (isSettled) {
+                if (tail == settledAt) {
+                    return 0;
+                }
+                isSettled = false;
+            }
+            int work = 0;
+            for (int i = 0; i < reading.length; i++) {
+                work += reading[i].poll(limit, tail);
+            }
+            if (work == 0) {
+                settle(tail);
+            }
+            return work;
+        } catch (InternalError e) {
+            // a client of this driver may be the cause too; the progress agent handles that
+            if (isCut()) {
+                for (GroupMember member : reading) {
+                    member.onTruncated();
+                }
+            }
+            throw e;
+        }
+    }
+
+    private void settle(long tail) {
+        boolean settles = true;
+        for (GroupMember member : members) {
+            settles &= member.isSettled(tail);
+        }
+        settledAt = tail;
+        isSettled = settles;
+    }
+
     /** Reads the last bytes: raises a fault if the file was truncated. */
-    long touch() {
-        return UnsafeApi.getLongVolatile(null, records + capacity - Long.BYTES);
+    void touch() {
+        // kept, because the second compiler leaves a load out whose value nothing needs, also a volatile one
+        touched = UnsafeApi.getLongVolatile(null, records + capacity - Long.BYTES);
     }
 
     boolean isCut() {

@@ -65,6 +65,8 @@ public final class Groups {
     private final List<Runnable> waiting = new ArrayList<>();
     private GroupMember[] members = {};
     private final GroupMeters meters;
+    /** Those of the members. */
+    private GroupRing[] read = {};
     private long lostCounter;
     private int ids;
 
@@ -184,6 +186,10 @@ public final class Groups {
         members = Arrays.copyOf(members, members.length + 1);
         members[members.length - 1] = member;
         meters.open(member);
+        if (ring.add(member)) {
+            read = Arrays.copyOf(read, read.length + 1);
+            read[read.length - 1] = ring;
+        }
         if (join.endErrno() != 0) {
             member.ending(join.endErrno(), join.endOffset());
         }
@@ -487,6 +493,9 @@ public final class Groups {
     void remove(GroupMember member) {
         members = Arrays.stream(members).filter(other -> other != member).toArray(GroupMember[]::new);
         meters.close(member);
+        if (member.ring().remove(member)) {
+            read = Arrays.stream(read).filter(ring -> ring != member.ring()).toArray(GroupRing[]::new);
+        }
         if (member.wire() != null) {
             member.wire().end(member.remoteId(), 0, 0);
             return;
@@ -548,7 +557,7 @@ public final class Groups {
     /** Makes one step; 0 if there was nothing to do. */
     public int poll(int limit) {
         int work = 0;
-        GroupMember[] reading = members;
+        GroupRing[] reading = read;
         for (int i = 0; i < reading.length; i++) {
             work += reading[i].poll(limit);
         }
