@@ -12,7 +12,7 @@ import org.jfabric.info.Info;
  * the defaults of one endpoint are.
  *
  * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: only remote
- * writes have it ({@link RemoteMemory}).
+ * writes have it ({@link RemoteMemory}), and sends to recorded groups.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -55,7 +55,8 @@ final class OperationFlags {
         this.isDatagram = info.epAttr().type() == EndpointType.DGRAM;
         this.multicast = info.caps() & Flags.MULTICAST;
         this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
-            : SEND_CALL & ~info.epAttr().protocol().missingLevels() | multicast;
+            : SEND_CALL & ~info.epAttr().protocol().missingLevels() | multicast
+                | (multicast == 0 ? 0 : Flags.COMMIT_COMPLETE);
     }
 
     /** A copy that changes apart from the original. */

@@ -36,6 +36,7 @@ import org.jfabric.info.LogPosition;
  */
 public final class Publication implements AutoCloseable, CompletionHandler {
     private static final int ENTRIES = 4;
+    private static final long CLOSE_NS = 1_000_000_000L;
 
     private final Messenger writer;
     /** Null unless it is recorded. */
@@ -207,12 +208,18 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     }
 
     /**
-     * Ends the group: readers get what was written, then the end. The driver goes on to record what was accepted, and
+     * Ends the group: readers get what was written, then the end. A message longer than {@link Endpoint#injectSize()}
+     * that was offered last may have to wait for room in the ring, at most a second. The driver goes on to record what was accepted, and
      * closes the log, in at most some seconds; the next publication with this log waits for that. Has no effect if it
      * is closed.
      */
     @Override
     public void close() {
+        long deadlineNs = System.nanoTime() + CLOSE_NS;
+        while (isSending && failure == 0 && System.nanoTime() - deadlineNs < 0) {
+            again();
+            Thread.onSpinWait();
+        }
         failure = FabricErrno.EOPBADSTATE;
         writer.close();
         if (log != null) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.agrona.UnsafeApi;
+import org.agrona.collections.LongArrayQueue;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.LinkServices;
@@ -14,6 +15,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.stream.LogOptions;
 import org.jfabric.layout.Words;
 
 /**
@@ -46,6 +48,8 @@ final class Group {
     private long header;
     /** Where the end of the records is released. */
     private long tailAddress;
+    /** Sends that complete when they are on stable storage: the position behind each, then its id. */
+    private final LongArrayQueue commits = new LongArrayQueue(Long.MIN_VALUE);
     /** End of the records that readers see, if they see them later. */
     private long seen;
     private int maxPayload;
@@ -163,6 +167,9 @@ final class Group {
         if (payloadLength > maxPayload) {
             return -FabricErrno.EMSGSIZE;
         }
+        if ((flags & Flags.COMMIT_COMPLETE) != 0 && !canCommit()) {
+            return -FabricErrno.EBADFLAGS;
+        }
         boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
         int before = hasData ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
         int length = before + (int) payloadLength;
@@ -213,7 +220,35 @@ final class Group {
         tail = end;
         position++;
         isWritten = true;
+        if ((flags & Flags.COMMIT_COMPLETE) != 0) {
+            recorder.sync(position);
+            commits.addLong(position);
+            commits.addLong(operation.id());
+        }
         return Channel.DONE;
+    }
+
+    /** Whether a message that is accepted gets to the disk: not if it may be left out of the log. */
+    private boolean canCommit() {
+        return recorder != null && name.options().whenFull() == LogOptions.FullDisk.WAIT;
+    }
+
+    /** Whether the first of the sends that wait for stable storage is there. */
+    private boolean isCommitted() {
+        return !commits.isEmpty() && commits.peekLong() <= recorder.syncedPosition();
+    }
+
+    /** Reports the sends that are on stable storage; with an errno all others, too. Returns their number. */
+    private int commit(int errno) {
+        int work = 0;
+        while (isCommitted() || errno != 0 && !commits.isEmpty()) {
+            boolean isGood = isCommitted();
+            commits.pollLong();
+            channel.handler().streamHandler().onAcknowledged(
+                commits.pollLong(), Flags.COMMIT_COMPLETE, isGood ? 0 : errno);
+            work++;
+        }
+        return work;
     }
 
     private void mark(long offset) {
@@ -258,13 +293,14 @@ final class Group {
     }
 
     private int pollRecorder() {
-        int work = recorder.poll();
+        int work = recorder.poll() + commit(0);
         FabricException notice = recorder.takeNotice();
         if (notice != null) {
             services.onError(notice);
         }
         FabricException failure = recorder.failure();
         if (failure != null) {
+            commit(FabricErrno.EIO);
             groups.onRecorderFailed(this, failure);
             return 1;
         }
@@ -293,7 +329,7 @@ final class Group {
         }
         // what the recorder does before it sees this is seen here
         recorder.await();
-        return recorder.failure() == null && !(recorder.isDelaying() && recorder.visible() != seen)
+        return recorder.failure() == null && !isCommitted() && !(recorder.isDelaying() && recorder.visible() != seen)
             && !(isBlocked && makeRoom(blockedEnd)) && !(isClosed && recorder.isEnded());
     }
 
@@ -494,6 +530,7 @@ final class Group {
         if (!recorder.isEnded()) {
             return false;
         }
+        commit(FabricErrno.EIO);
         if (recorder.isDelaying()) {
             show();
             announce();

@@ -15,6 +15,10 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class GroupChannel extends Channel {
+    /** The last one only of a recorded group. */
+    private static final long LEVELS =
+        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.COMMIT_COMPLETE;
+
     private final Groups groups;
     private final LocalEndpoint endpoint;
     private final String address;
@@ -23,7 +27,7 @@ final class GroupChannel extends Channel {
 
     GroupChannel(Groups groups, LocalEndpoint endpoint, String address, ChannelHandler handler) {
         // every length is passed to send(), which knows the group's limit
-        super(new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE, 0),
+        super(new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, LEVELS, 0),
             handler);
         this.groups = groups;
         this.endpoint = endpoint;

@@ -72,6 +72,8 @@ final class GroupRecorder {
 
     // ---- written by the progress agent
     private volatile boolean isAwaited;
+    /** Messages before this position are to be on stable storage. */
+    private volatile long syncUntil;
     private volatile boolean isClosing;
     private volatile long closedNs;
 
@@ -155,6 +157,11 @@ final class GroupRecorder {
     /** The progress agent is about to sleep: it is woken when the recorder gets further. */
     void await() {
         isAwaited = true;
+    }
+
+    /** Messages before a position are to be on stable storage soon: many at once. */
+    void sync(long untilPosition) {
+        syncUntil = untilPosition;
     }
 
     /** No message follows: the rest is recorded, then the log is closed. */
@@ -252,7 +259,7 @@ final class GroupRecorder {
     private int record() {
         long end = end();
         long stop = Math.min(end, cursor + ring.capacity() / GroupRingDescriptor.RECORDS_PER_RING);
-        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying())) {
+        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying()) && !isToSync()) {
             return 0;
         }
         long before = cursor;
@@ -267,7 +274,7 @@ final class GroupRecorder {
         if (result == 0) {
             recorded = cursor;
         }
-        if (result == 0 && visibility == Visibility.SYNCED && log.synced() != log.written()) {
+        if (result == 0 && isToSync()) {
             result = log.sync();
         }
         writtenPosition = log.written();
@@ -281,6 +288,10 @@ final class GroupRecorder {
             services.submit(new Wake());
         }
         return result == 0 || cursor != before ? 1 : 0;
+    }
+
+    private boolean isToSync() {
+        return log.synced() != log.written() && (visibility == Visibility.SYNCED || log.synced() < syncUntil);
     }
 
     /** Appends the record at the cursor; false if that is not possible now. */

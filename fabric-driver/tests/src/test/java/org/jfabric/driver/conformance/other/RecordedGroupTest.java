@@ -11,8 +11,11 @@ import java.util.SplittableRandom;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
+import org.jfabric.MulticastGroup;
+import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
 import org.jfabric.info.FabricErrno;
@@ -27,6 +30,7 @@ import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.Requirement;
 import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -268,6 +272,36 @@ class RecordedGroupTest {
                 }
             }
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    @Requirement("OPF-004")
+    void shouldCompleteACommitWhenItIsOnStableStorage(Place place) throws Exception {
+        try (GroupRig rig = new GroupRig(place, 1); DiskDirectory disk = new DiskDirectory()) {
+            FabricNode writer = rig.writer;
+            MulticastGroup group = writer.endpoint.join(GroupRig.GROUP + "?log=" + disk.file("log"), 0, Flags.SEND);
+            try (LogReader log = LogReader.open(disk.file("log"))) {
+                for (int i = 0; i < 50; i++) {
+                    assertEquals(0, commit(writer, group.fiAddr(), i));
+                }
+                for (int i = 0; i < 50; i++) {
+                    Entry entry = writer.await();
+                    assertEquals(i, entry.context());
+                    long synced = log.synced();
+                    assertTrue(synced > i, () -> "message " + entry + " completed, synced up to " + synced);
+                }
+            }
+            group.close();
+            MulticastGroup other = writer.endpoint.join("jfabric://alpha/other", 0, Flags.SEND);
+            assertEquals(0, commit(writer, other.fiAddr(), 50));
+            assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+        }
+    }
+
+    private static int commit(FabricNode node, long to, long context) {
+        return node.endpoint.messages().sendmsg(
+            node.memory.address(), 64, 0, to, context, Flags.COMPLETION | Flags.COMMIT_COMPLETE);
     }
 
     @Test
