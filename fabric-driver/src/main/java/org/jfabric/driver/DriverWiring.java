@@ -445,6 +445,7 @@ final class DriverWiring implements AutoCloseable {
 
     private List<Link> open(List<LinkProvider> providers, DriverLinkServices services, Undo undo) {
         List<Link> links = new ArrayList<>();
+        Link between = null;
         for (LinkProvider provider : providers) {
             if (provider.joinsLinks()) {
                 continue;
@@ -453,10 +454,13 @@ final class DriverWiring implements AutoCloseable {
             undo.push(link::close);
             links.add(link);
             if (provider.staysInDriver() && config.get(ThreadingConfig.PROGRESS_THREADS) > 1) {
-                Link between = LinkProviders.openBetweenThreads(services, config, provider.name());
+                between = LinkProviders.openBetweenThreads(services, config, provider.name());
                 undo.push(between::close);
                 links.add(between);
             }
+        }
+        if (between != null) {
+            LinkProviders.shareGroups(between, links);
         }
         return links;
     }

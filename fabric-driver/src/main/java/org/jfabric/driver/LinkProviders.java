@@ -61,6 +61,11 @@ final class LinkProviders {
         return new ShmLinkProvider().openBetweenThreads(services, config, name);
     }
 
+    /** Has the groups of a thread reach the other threads of the driver, too. */
+    static void shareGroups(Link between, List<Link> links) {
+        ShmLinkProvider.shareGroups(between, links);
+    }
+
     /**
      * The providers of the links to be opened.
      *

@@ -4,8 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 import org.jfabric.codec.control.GroupJoined;
 import org.jfabric.codec.control.JoinGroup;
-import org.jfabric.driver.config.ThreadingConfig;
-import org.jfabric.driver.engine.EngineEndpoint;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.GroupName;
@@ -31,6 +29,7 @@ final class JoinGroupCommand extends Command {
 
     private final JoinGroup message;
     private State state = State.CHECK;
+    private EndpointResource joining;
     private SocketName group;
     private BoundAddress opened;
     private boolean joined;
@@ -70,9 +69,13 @@ final class JoinGroupCommand extends Command {
                     throw refusal;
                 }
                 state = State.JOINED;
+                onThreads(this::number);
             }
             default -> {
                 if (fiAddr < 0) {
+                    if (named != null) {
+                        aheadOnThread(joining.thread(), () -> joining.endpoint().links().leave(named));
+                    }
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
@@ -93,7 +96,16 @@ final class JoinGroupCommand extends Command {
         }
     }
 
+    /** Assigns a number to the group: the same on each thread, as they have the same address vector. */
+    private void number(int thread) {
+        long number = joining.bound().vector().table(thread).insert(named.address());
+        if (thread == 0) {
+            fiAddr = number;
+        }
+    }
+
     private void check(EndpointResource endpoint) {
+        joining = endpoint;
         if ((message.flags() & ~DIRECTIONS) != 0) {
             throw new FabricException(FabricErrno.EBADFLAGS,
                 "flags of joining are 0x" + Long.toHexString(message.flags()), "Give FI_SEND, FI_RECV, both or 0.");
@@ -117,15 +129,9 @@ final class JoinGroupCommand extends Command {
                 // the driver writes there as its own user
                 session().requireDriversUser("recording " + named.address() + " in " + named.log());
             }
-            if (context().threads().count() > 1) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP,
-                    "joining " + message.address() + " in a driver with " + context().threads().count()
-                        + " progress threads",
-                    "Set " + ThreadingConfig.PROGRESS_THREADS.name() + " to 1 where groups are used.");
-            }
             long directions = (message.flags() & DIRECTIONS) == 0 ? DIRECTIONS : message.flags() & DIRECTIONS;
             onThread(endpoint.thread(),
-                () -> endpoint.endpoint().links().join(named, directions, from, new Answer(endpoint.endpoint())));
+                () -> endpoint.endpoint().links().join(named, directions, from, new Answer()));
             return;
         }
         if (from != null) {
@@ -145,19 +151,10 @@ final class JoinGroupCommand extends Command {
         }
     }
 
-    /** Assigns a number to the group, on the progress thread, before messages can be sent to it. */
     private final class Answer implements GroupHandler {
-        private final EngineEndpoint endpoint;
-
-        Answer(EngineEndpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
         @Override
         public void onJoined(LogPosition newStart, String newLog) {
-            long number = endpoint.links().number(named);
             context().inbox().post(() -> {
-                fiAddr = number;
                 start = newStart;
                 log = newLog;
                 isAnswered = true;

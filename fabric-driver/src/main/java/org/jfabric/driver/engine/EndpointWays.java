@@ -105,16 +105,10 @@ public final class EndpointWays {
             "Open an endpoint with FI_MULTICAST and a match of link shm."));
     }
 
-    /**
-     * Assigns a number to a group that was joined by its name; if there is none left the endpoint leaves it. Returns
-     * the group's {@code fi_addr}, or a negative fabric errno.
-     */
-    public long number(GroupName group) {
-        long fiAddr = addresses.insert(group.address());
-        if (fiAddr < 0) {
-            ways.forEach(way -> way.link().leave(way.local(), group.address()));
-        }
-        return fiAddr;
+    /** Leaves a group that was joined by its name and has no number. */
+    public void leave(GroupName group) {
+        engine.leaveQuick();
+        ways.forEach(way -> way.link().leave(way.local(), group.address()));
     }
 
     /**

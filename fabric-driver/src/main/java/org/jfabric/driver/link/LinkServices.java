@@ -119,6 +119,15 @@ public abstract class LinkServices {
     }
 
     /**
+     * As {@link #opened}, unless another thread has the address: a name that threads may ask for at the same time.
+     *
+     * @return false if another thread has it.
+     */
+    public boolean claim(String address) {
+        return true;
+    }
+
+    /**
      * Nothing is reached at an address any more.
      *
      * @param address as {@link #opened}; ignored if an endpoint of another thread has it.

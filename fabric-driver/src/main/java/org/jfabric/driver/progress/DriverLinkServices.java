@@ -103,6 +103,11 @@ public final class DriverLinkServices extends LinkServices {
     }
 
     @Override
+    public boolean claim(String address) {
+        return threads == null || threads.putIfAbsent(address, thread) == null;
+    }
+
+    @Override
     public void closed(String address) {
         if (threads != null) {
             threads.remove(address, thread);

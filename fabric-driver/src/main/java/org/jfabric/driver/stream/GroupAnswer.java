@@ -22,6 +22,13 @@ public record GroupAnswer(
     int errno, int member, boolean isLossy, boolean mayOverrun, long ringNumber, long ringLength, long offset,
     LogPosition start, long end, String writer, String log) {
 
+    /** Errno (EREMCHG) of an answer that names another progress thread in place of the membership. */
+    static final int MOVED = 78;
+
+    static GroupAnswer moved(int thread) {
+        return new GroupAnswer(MOVED, thread, false, false, 0, 0, 0, null, 0, "", "");
+    }
+
     static GroupAnswer refused(int errno, LogPosition oldest, long end) {
         return new GroupAnswer(errno, 0, false, false, 0, 0, 0, oldest, end, "", "");
     }

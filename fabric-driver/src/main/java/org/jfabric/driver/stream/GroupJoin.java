@@ -16,7 +16,9 @@ final class GroupJoin {
     private final LocalEndpoint endpoint;
     private final String group;
     private final GroupHandler handler;
-    private final GroupWire wire;
+    private GroupWire wire;
+    /** The writer's driver has named another of its threads. */
+    private boolean isMoved;
     private final long deadlineNs;
     private boolean isOver;
     private final LogPosition from;
@@ -49,9 +51,19 @@ final class GroupJoin {
         return group;
     }
 
-    /** The connection to the writer's driver; null if that is this driver. */
+    /** The connection to the writer's progress thread; null if that is this one. */
     GroupWire wire() {
         return wire;
+    }
+
+    boolean isMoved() {
+        return isMoved;
+    }
+
+    /** The writer is on another progress thread of its driver. */
+    void moveTo(GroupWire newWire) {
+        wire = newWire;
+        isMoved = true;
     }
 
     boolean isLate(long nowNs) {

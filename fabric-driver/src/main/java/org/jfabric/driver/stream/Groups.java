@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
@@ -42,15 +41,25 @@ import org.jfabric.layout.OwnerId;
  *   write:                           Group --file made--> with a ring
  * </pre>
  *
+ * <p>A group is on the progress thread of its writer. To the other threads of its driver that one is as another driver:
+ * they join by the wire between threads. Another driver asks the first thread, which names the one that has the group.
+ *
  * <p>Owner: progress agent.
  */
 public final class Groups {
+    /** The ways to progress threads of this driver and of others. */
+    public interface Wires {
+        /** The way to a progress thread; made if there is none. Null if no link is between the driver's threads. */
+        GroupWire to(String driver, int thread);
+    }
+
+    private static final int MAX_THREADS = 1 << 15;
     /** Readers of all groups of this driver, a bound for drivers that ask again and again. */
     private static final int MAX_READERS = 1 << 16;
 
     private final LinkServices services;
     private final DriverConfig config;
-    private final Function<String, GroupWire> wires;
+    private final Wires wires;
     private final Predicate<String> isEndpoint;
     private final Map<String, Group> groups = new HashMap<>();
     private final List<GroupJoin> joins = new ArrayList<>();
@@ -73,12 +82,10 @@ public final class Groups {
     /**
      * Without groups.
      *
-     * @param wires      the way to the driver of a group's address; made if there is none.
      * @param isEndpoint whether an endpoint of this driver has an address.
      */
     public Groups(
-        LinkServices services, DriverConfig config, Function<String, GroupWire> wires,
-        Predicate<String> isEndpoint) {
+        LinkServices services, DriverConfig config, Wires wires, Predicate<String> isEndpoint) {
         this.services = services;
         this.config = config;
         this.wires = wires;
@@ -99,8 +106,10 @@ public final class Groups {
         String address = name.address();
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
-        GroupJoin join = new GroupJoin(++ids, endpoint, address, from, handler, isOwn || writes ? null
-            : isName(address) ? wires.apply(address) : null,
+        int thread = isOwn ? services.threadOf(place(address)) : 0;
+        boolean isHere = isOwn && (thread < 0 || thread == services.thread());
+        GroupJoin join = new GroupJoin(++ids, endpoint, address, from, handler, isHere || writes ? null
+            : isName(address) ? wires.to(FabricName.driverOf(address), thread) : null,
             services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         if (!isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
@@ -110,14 +119,21 @@ public final class Groups {
             write(join, name, isOwn, (flags & Flags.RECV) != 0);
         } else if (name.hasOptions()) {
             join.failed(FabricErrno.EINVAL, "is joined with an option of the writer", "Read it by its address alone.");
-        } else if (isOwn) {
+        } else if (isHere) {
             read(join);
+        } else if (join.wire() == null) {
+            join.failed(FabricErrno.EOPNOTSUPP, "has its writer on another progress thread", "Enable link loopback.");
         } else {
             joins.add(join);
             if (join.wire().isUp()) {
                 join.wire().join(join.request());
             }
         }
+    }
+
+    /** The name under which a group has its progress thread; endpoints have others. */
+    private static String place(String address) {
+        return "group " + address;
     }
 
     private static boolean isName(String address) {
@@ -149,6 +165,8 @@ public final class Groups {
                 "Join with FI_RECV to read it.");
         } else if (isEndpoint.test(address)) {
             join.failed(FabricErrno.EADDRINUSE, "has the address of an endpoint", "Choose another name.");
+        } else if (!services.claim(place(address))) {
+            join.failed(FabricErrno.EBUSY, "has a writer on another progress thread", "Join with FI_RECV to read it.");
         } else {
             LocalEndpoint endpoint = join.endpoint();
             Group group = new Group(
@@ -249,6 +267,12 @@ public final class Groups {
             if (answer.errno() == 0) {
                 // the endpoint was closed before the answer arrived
                 wire.end(answer.member(), 0, 0);
+            }
+        } else if (answer.errno() == GroupAnswer.MOVED && !join.isMoved() && answer.member() >= 0
+            && answer.member() < MAX_THREADS && !wire.peerName().equals(services.driverName())) {
+            join.moveTo(wires.to(wire.peerName(), answer.member()));
+            if (join.wire().isUp()) {
+                join.wire().join(join.request());
             }
         } else if (answer.errno() != 0) {
             refused(join, answer);
@@ -355,6 +379,10 @@ public final class Groups {
     /** An endpoint of another driver wants to read a group of this one; if it may, it holds its records from now on. */
     public GroupAnswer onRequest(GroupWire wire, GroupRequest request) {
         Group group = find(request.group());
+        int thread = services.threadOf(place(request.group()));
+        if (thread >= 0 && thread != services.thread()) {
+            return GroupAnswer.moved(thread);
+        }
         int errno = refusal(group, wire, request);
         if (errno != 0) {
             return refused(group, errno);
@@ -413,6 +441,7 @@ public final class Groups {
     private void close(Group group, int errno) {
         groups.remove(group.address(), group);
         meters.close(group);
+        services.closed(place(group.address()));
         written = Arrays.stream(written).filter(other -> other != group).toArray(Group[]::new);
         group.close(errno);
         if (group.ring() != null) {
@@ -706,6 +735,7 @@ public final class Groups {
         @Override
         protected void onFailed(Throwable cause) {
             groups.remove(group.address(), group);
+            services.closed(place(group.address()));
             if (group.name().log() != null && cause instanceof FabricException refusal) {
                 join.failed(refusal);
                 return;

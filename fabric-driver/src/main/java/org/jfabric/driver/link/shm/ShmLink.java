@@ -20,6 +20,7 @@ import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.link.PlainMessages;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.stream.GroupWire;
 import org.jfabric.driver.stream.Groups;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -44,7 +45,10 @@ final class ShmLink extends Link {
     private final ShmConnector connector;
     private final PeerAcceptor acceptor = new Acceptor();
     private final ShmConnections connections = new ShmConnections(this);
-    private final Groups groups;
+    /** Those of its thread, which a link between threads shares with link shm. */
+    private Groups groups;
+    /** The link between threads, if this is link shm and there is one. */
+    private ShmLink between;
     private final ShmPollOrder order = new ShmPollOrder();
     private ShmConnection[] all = new ShmConnection[0];
     private boolean parks;
@@ -64,7 +68,19 @@ final class ShmLink extends Link {
             isInside ? "loopback: bytes taken by single copy" : "shm: bytes taken by single copy");
         this.connector = new ShmConnector(this, services, config);
         this.groups = new Groups(
-            services, config, address -> connection(address).groups(), endpoints::containsKey);
+            services, config, this::wire,
+            address -> endpoints.containsKey(address) || services.threadOf(address) >= 0);
+    }
+
+    /** Reaches readers and writers of groups on the other progress threads by the link between these. */
+    void reachThreads(ShmLink linkBetween) {
+        between = linkBetween;
+        linkBetween.groups = groups;
+    }
+
+    private GroupWire wire(String driver, int thread) {
+        ShmLink by = services.driverName().equals(driver) ? between : this;
+        return by == null ? null : by.connection(driver, thread).groups();
     }
 
     @Override
@@ -91,13 +107,15 @@ final class ShmLink extends Link {
     @Override
     public void detach(LocalEndpoint endpoint) {
         endpoints.remove(endpoint.address(), endpoint);
-        groups.detach(endpoint);
+        if (!isInside) {
+            groups.detach(endpoint);
+        }
         services.closed(endpoint.address());
     }
 
     @Override
     public boolean namesGroups() {
-        return true;
+        return !isInside;
     }
 
     @Override
@@ -108,7 +126,9 @@ final class ShmLink extends Link {
 
     @Override
     public void leave(LocalEndpoint endpoint, String group) {
-        groups.leave(endpoint, group);
+        if (!isInside) {
+            groups.leave(endpoint, group);
+        }
     }
 
     Groups groups() {
@@ -151,7 +171,7 @@ final class ShmLink extends Link {
 
     @Override
     public int poll(int limit) {
-        return (groups.isEmpty() ? 0 : groups.poll(limit)) + order.poll(limit);
+        return (isInside || groups.isEmpty() ? 0 : groups.poll(limit)) + order.poll(limit);
     }
 
     @Override
@@ -209,7 +229,9 @@ final class ShmLink extends Link {
     @Override
     public void close() {
         closed = true;
-        groups.close();
+        if (!isInside) {
+            groups.close();
+        }
         for (ShmConnection connection : all) {
             order.remove(connection);
             connection.state(ShmConnection.DOWN);

@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.shm;
 
+import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
 import org.jfabric.driver.link.ChannelLimits;
@@ -37,6 +38,20 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
      */
     public Link openBetweenThreads(LinkServices services, DriverConfig config, String name) {
         return new ShmLink(services, config, limits(config), name, true);
+    }
+
+    /**
+     * Joins the link between threads and that to other drivers, of one thread: groups reach both.
+     *
+     * @param between from {@link #openBetweenThreads}.
+     * @param links   all of the thread.
+     */
+    public static void shareGroups(Link between, List<Link> links) {
+        for (Link link : links) {
+            if (link != between && link instanceof ShmLink shm) {
+                shm.reachThreads((ShmLink) between);
+            }
+        }
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.jfabric.driver.kit;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +36,9 @@ public final class GroupRig implements AutoCloseable {
         /** Each in an embedded driver of its own. */
         DRIVERS(false),
         /** Clients of driver processes: the first reader with the writer, the others in another one. */
-        PROCESSES(true);
+        PROCESSES(true),
+        /** The same with two progress threads each; the first reader is on another one than the writer. */
+        THREADS(true);
 
         private final boolean isDaemon;
 
@@ -89,17 +92,28 @@ public final class GroupRig implements AutoCloseable {
 
     public GroupRig(Place place, int count, String... options) {
         this.place = place;
-        this.options = options;
+        this.options = place == Place.THREADS ? withThreads(options) : options;
         if (place.isDaemon) {
             // both start at the same time
             for (String name : List.of("alpha", "beta")) {
-                processes.put(name, DriverProcess.launch(base.resolve(name), options));
+                processes.put(name, DriverProcess.launch(base.resolve(name), this.options));
             }
+        }
+        if (place == Place.THREADS) {
+            // takes the first thread, so that the writer is on the one that other drivers do not ask first
+            node("alpha", hints());
         }
         writer = node("alpha", hints());
         for (int i = 0; i < count; i++) {
             readers.add(node(driverOf(i), hints()));
         }
+    }
+
+    private static String[] withThreads(String... options) {
+        String[] all = Arrays.copyOf(options, options.length + 2);
+        all[options.length] = "jfabric.threading.mode=DEDICATED";
+        all[options.length + 1] = "jfabric.threading.progressThreads=2";
+        return all;
     }
 
     public static Info hints() {
@@ -111,6 +125,7 @@ public final class GroupRig implements AutoCloseable {
             case ONE_DRIVER -> "alpha";
             case DRIVERS -> "reader-" + reader;
             case PROCESSES -> reader == 0 ? "alpha" : "beta";
+            case THREADS -> reader < 2 ? "alpha" : "beta";
         };
     }
 

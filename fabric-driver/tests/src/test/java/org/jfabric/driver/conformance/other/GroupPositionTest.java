@@ -237,7 +237,7 @@ class GroupPositionTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS"})
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS", "THREADS"})
     void shouldRefuseAPositionThatIsNotThere(Place place) {
         try (GroupRig rig = new GroupRig(place, 1, "jfabric.shm.groupRingLengthBytes=4k")) {
             MulticastGroup group = rig.writer.endpoint.join(GroupRig.GROUP, 0, Flags.SEND);

@@ -337,8 +337,45 @@ class GroupTest {
         }
     }
 
+    /** The first reader is on another progress thread than the writer, the second one on the same. */
+    @Test
+    void shouldHaveOneWriterOnAllProgressThreads() {
+        try (GroupRig rig = new GroupRig(Place.THREADS, 2)) {
+            FabricNode far = rig.readers.get(0);
+            FabricNode near = rig.readers.get(1);
+            MulticastGroup group = write(rig);
+            assertEquals(FabricErrno.EBUSY, refused(() -> far.endpoint.join(GroupRig.GROUP, 0, Flags.SEND)));
+            assertEquals(FabricErrno.EBUSY, refused(() -> near.endpoint.join(GroupRig.GROUP, 0, Flags.SEND)));
+            assertEquals(FabricErrno.EADDRINUSE,
+                refused(() -> far.endpoint.join(rig.writer.endpoint.name(), 0, Flags.SEND)));
+            rig.readers.forEach(rig::read);
+            assertEquals(FabricErrno.EALREADY, refused(() -> rig.read(far)));
+            rig.readers.forEach(reader -> post(reader, 2));
+            // addresses have the same number on each thread, those of groups and the ones behind them
+            long writer = far.av.insert(rig.writer.endpoint.name());
+            assertEquals(writer, near.av.insert(rig.writer.endpoint.name()));
+            send(rig, group, 60, 0);
+            rig.writer.await(0);
+            for (FabricNode reader : rig.readers) {
+                FabricNode.Entry entry = reader.await(0);
+                assertEquals(60, entry.len());
+                assertEquals(writer, entry.source());
+            }
+            group.close();
+            for (FabricNode reader : rig.readers) {
+                rig.awaitLost(reader, FabricErrno.ESHUTDOWN, rig.writer.endpoint.name());
+            }
+            assertEquals(FabricErrno.ECONNREFUSED, refused(() -> rig.read(near)));
+            MulticastGroup moved = far.endpoint.join(GroupRig.GROUP, 0, Flags.SEND);
+            rig.read(near);
+            far.fill(0, 61, 1);
+            assertEquals(0, far.endpoint.send(far.memory.address(), 61, moved.fiAddr(), 9));
+            assertEquals(61, near.await(1).len());
+        }
+    }
+
     @ParameterizedTest
-    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS"})
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS", "THREADS"})
     void shouldBeginWhereAReaderJoinsAndEndWhereItLeaves(Place place) {
         try (GroupRig rig = new GroupRig(place, 2)) {
             MulticastGroup group = write(rig);
@@ -377,7 +414,7 @@ class GroupTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS"})
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "DRIVERS", "THREADS"})
     void shouldKeepOrderAndContentsOfRandomMessages(Place place) {
         long seed = ThreadLocalRandom.current().nextLong();
         Random random = new Random(seed);
