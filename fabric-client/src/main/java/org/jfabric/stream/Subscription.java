@@ -189,11 +189,11 @@ public final class Subscription implements AutoCloseable {
         return shown == 0 ? -FabricErrno.EAGAIN : shown;
     }
 
-    /** What of the log was not shown before. */
+    /** What of the log was not shown before; the rest comes by the ring, when the writer's driver shows it. */
     private final class FromLog implements StreamListener {
         @Override
         public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader from) {
-            if (from.position() >= position) {
+            if (from.position() >= position && isFilling()) {
                 position = from.position() + 1;
                 term = from.term();
                 shown++;

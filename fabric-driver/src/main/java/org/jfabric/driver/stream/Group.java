@@ -52,6 +52,9 @@ final class Group {
     private final LongArrayQueue commits = new LongArrayQueue(Long.MIN_VALUE);
     /** End of the records that readers see, if they see them later. */
     private long seen;
+    /** Position behind them. */
+    private long seenPosition;
+    private final long[] visible = new long[3];
     private int maxPayload;
     /** Log, term, and the position of the first message of this ring. */
     private LogPosition first;
@@ -138,6 +141,20 @@ final class Group {
         return first.at(position);
     }
 
+    private boolean isDelaying() {
+        return recorder != null && recorder.isDelaying();
+    }
+
+    /** Where a reader begins that wants what is shown from now on. */
+    LogPosition start() {
+        return first.at(isDelaying() ? seenPosition : position);
+    }
+
+    /** The offset of that. */
+    long startOffset() {
+        return isDelaying() ? seen : tail;
+    }
+
     int maxPayload() {
         return maxPayload;
     }
@@ -148,6 +165,7 @@ final class Group {
         recorder = newRecorder;
         first = newFirst;
         position = newFirst.position();
+        seenPosition = position;
         markShift = Integer.numberOfTrailingZeros(ring.capacity() / MARKS);
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
@@ -178,14 +196,7 @@ final class Group {
         long start = aligned > toEnd ? tail + toEnd : tail;
         long end = start + aligned;
         if (end - limit > 0 && !makeRoom(end)) {
-            if (!isBlocked) {
-                isBlocked = true;
-                waits++;
-                slowest = limit;
-                slowestSinceNs = services.nowNs();
-            }
-            blockedEnd = end;
-            return -FabricErrno.EAGAIN;
+            return block(end);
         }
         UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.INTENT_OFFSET, end);
         // a reader that sees a byte of the record also sees the intent
@@ -226,6 +237,17 @@ final class Group {
             commits.addLong(operation.id());
         }
         return Channel.DONE;
+    }
+
+    private int block(long end) {
+        if (!isBlocked) {
+            isBlocked = true;
+            waits++;
+            slowest = limit;
+            slowestSinceNs = services.nowNs();
+        }
+        blockedEnd = end;
+        return -FabricErrno.EAGAIN;
     }
 
     /** Whether a message that is accepted gets to the disk: not if it may be left out of the log. */
@@ -309,14 +331,13 @@ final class Group {
 
     /** Readers see what is recorded as far as they are to. */
     private int show() {
-        long visible = recorder.visible();
-        if (visible == seen) {
+        if (recorder.visible() == seen || !recorder.visible(visible)) {
             return 0;
         }
-        seen = visible;
-        // a reader that was overrun continues behind what is seen now
-        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, visible);
-        UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, visible);
+        seen = visible[0];
+        seenPosition = visible[2];
+        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, visible[1]);
+        UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, seen);
         isWritten = true;
         return 1;
     }

@@ -52,6 +52,8 @@ final class GroupRecorder {
     // ---- the recorder thread's own
     private long cursor;
     private long position;
+    /** Offset of the message before that. */
+    private long last;
     private long clockNs;
     private long epochNs;
     private boolean isFull;
@@ -62,6 +64,11 @@ final class GroupRecorder {
     private volatile long recorded;
     /** Messages before this offset may be seen by readers. */
     private volatile long visible;
+    /** Offset of the newest message before that one, and position of the next one. */
+    private volatile long visibleLast;
+    private volatile long visiblePosition;
+    /** Odd while the three words above change. */
+    private volatile int visibleVersion;
     private volatile long writtenPosition;
     private volatile long syncedPosition;
     private volatile FabricException failure;
@@ -87,6 +94,7 @@ final class GroupRecorder {
         this.visibility = visibility;
         this.maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
         this.position = log.position();
+        this.visiblePosition = position;
         this.writtenPosition = log.written();
         this.syncedPosition = log.synced();
         readClock();
@@ -116,6 +124,15 @@ final class GroupRecorder {
 
     long visible() {
         return visible;
+    }
+
+    /** Reads offset, last message and position of what readers may see; false if they are changing now. */
+    boolean visible(long[] words) {
+        int version = visibleVersion;
+        words[0] = visible;
+        words[1] = visibleLast;
+        words[2] = visiblePosition;
+        return (version & 1) == 0 && version == visibleVersion;
     }
 
     /** Position behind the last message in the page cache. */
@@ -281,13 +298,22 @@ final class GroupRecorder {
         syncedPosition = log.synced();
         onResult(result);
         if (result == 0) {
-            visible = cursor;
+            show(cursor);
         }
         if (isAwaited && (result == 0 || failure != null)) {
             isAwaited = false;
             services.submit(new Wake());
         }
         return result == 0 || cursor != before ? 1 : 0;
+    }
+
+    private void show(long offset) {
+        int version = visibleVersion;
+        visibleVersion = version + 1;
+        visible = offset;
+        visibleLast = last;
+        visiblePosition = position;
+        visibleVersion = version + 2;
     }
 
     private boolean isToSync() {
@@ -322,6 +348,7 @@ final class GroupRecorder {
                 return false;
             }
             position++;
+            last = cursor;
         }
         cursor += GroupRingDescriptor.alignedLength(length);
         return true;
@@ -376,7 +403,7 @@ final class GroupRecorder {
             failure = cause;
         }
         recorded = end();
-        visible = recorded;
+        show(recorded);
         isEnded = true;
         services.submit(new Wake());
     }

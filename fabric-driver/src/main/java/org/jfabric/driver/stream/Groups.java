@@ -364,10 +364,11 @@ public final class Groups {
     }
 
     private static GroupAnswer answer(Group group, GroupRequest request, int member) {
-        LogPosition start = request.from() == null ? group.next() : request.from();
+        boolean isFromNow = request.from() == null;
+        LogPosition start = isFromNow ? group.start() : request.from();
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
-            group.ring().capacity(), group.offset(start.position()), start, group.position(),
-            group.writer().address(), group.name().log() == null ? "" : group.name().log().toString());
+            group.ring().capacity(), isFromNow ? group.startOffset() : group.offset(start.position()), start,
+            group.position(),            group.writer().address(), group.name().log() == null ? "" : group.name().log().toString());
     }
 
     private static GroupAnswer refused(Group group, int errno) {

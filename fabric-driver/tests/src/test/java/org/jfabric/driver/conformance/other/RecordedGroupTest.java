@@ -45,6 +45,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 class RecordedGroupTest {
     private static final String[] SMALL_RING = {"jfabric.shm.groupRingLengthBytes=64k"};
 
+    /** A reader that does not poll is overrun soon. */
+    private static final String[] LITTLE_ROOM = {"jfabric.shm.groupRingLengthBytes=64k",
+        "jfabric.engine.unexpectedBudgetBytes=64k", "jfabric.engine.creditWindowBytes=4k",
+        "jfabric.engine.eagerLimitBytes=1k", "jfabric.queue.slabLengthBytes=64k"};
+
     private final Path base = TestDirectory.create();
     private final Path folder = base.resolve("log of quotes");
     private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[8192]);
@@ -176,16 +181,17 @@ class RecordedGroupTest {
         }
     }
 
-    @Test
-    void shouldHoldNobodyBackForASlowReaderWhichLosesNothing() {
+    @ParameterizedTest
+    @EnumSource(value = Visibility.class, names = {"RING", "WRITTEN"})
+    void shouldHoldNobodyBackForASlowReaderWhichLosesNothing(Visibility visibility) {
         SplittableRandom random = new SplittableRandom(47);
-        try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, SMALL_RING);
-            Publication publication = publish(rig.writer.fabric, options());
+        try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, LITTLE_ROOM);
+            Publication publication = publish(rig.writer.fabric, options().visibility(visibility));
             Subscription slow = Subscription.on(rig.readers.get(0).fabric, GroupRig.GROUP).open();
             Subscription far = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP).open()) {
             Reader fromSlow = new Reader(0);
             Reader fromFar = new Reader(0);
-            while (publication.position() < 20_000) {
+            while (publication.position() < 10_000) {
                 // several rings
                 write(publication, publication.position() + random.nextInt(2000));
                 slow.poll(fromSlow, 1 + random.nextInt(50));
