@@ -80,6 +80,8 @@ public final class Subscription implements AutoCloseable {
     private LogReader log;
     /** Messages before this position are read from the log first. */
     private long fillUntil;
+    /** The writer has died, and the log does not lead to what is left in the ring. */
+    private boolean isCutOff;
     /** A long message that was read from the log is being dropped. */
     private boolean isDropping;
     /** Why the membership has ended; a positive errno, or 0. */
@@ -122,6 +124,9 @@ public final class Subscription implements AutoCloseable {
      */
     public int poll(StreamListener newListener, int limit) {
         listener = newListener;
+        if (isCutOff) {
+            return -end;
+        }
         if (isFilling()) {
             return pollLog(limit);
         }
@@ -175,10 +180,11 @@ public final class Subscription implements AutoCloseable {
         shown = 0;
         if (log.poll(fromLog, limit) == 0 && isFilling() && !log.hasWriter() && log.poll(fromLog, limit) == 0
             && isFilling()) {
-            // the writer has died before these were recorded, and after the ring had lost them
-            long first = position;
-            position = fillUntil;
-            listener.onGap(first, fillUntil - 1);
+            // the writer has died before these were recorded: the next one goes on here, in its own term
+            cutOff();
+        }
+        if (isCutOff) {
+            return shown == 0 ? -end : shown;
         }
         if (!isFilling()) {
             showHeld();
@@ -189,6 +195,11 @@ public final class Subscription implements AutoCloseable {
         return shown == 0 ? -FabricErrno.EAGAIN : shown;
     }
 
+    private void cutOff() {
+        isCutOff = true;
+        end = end == 0 ? FabricErrno.ECONNRESET : end;
+    }
+
     /** What of the log was not shown before; the rest comes by the ring, when the writer's driver shows it. */
     private final class FromLog implements StreamListener {
         @Override
@@ -196,6 +207,10 @@ public final class Subscription implements AutoCloseable {
             if (from.position() >= position && isFilling()) {
                 position = from.position() + 1;
                 term = from.term();
+                if (term > group.start().term()) {
+                    // what is in the ring was lost, or has other positions now
+                    cutOff();
+                }
                 shown++;
                 listener.onMessage(buffer, offset, length, from);
             }
@@ -219,7 +234,7 @@ public final class Subscription implements AutoCloseable {
      * @return 0 or more if there is something; {@code -FI_EAGAIN} after the time; or as {@link CompletionQueue#sread}.
      */
     public int await(long timeoutNs) {
-        if (isFilling()) {
+        if (isFilling() || isCutOff) {
             return 0;
         }
         int result = queue.sread(NO_BYTES, 0, 0, 0, timeoutNs);

@@ -20,12 +20,14 @@ import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.once.ExactlyOnce;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
 import org.jfabric.samples.quotes.Quotes;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
 import org.jfabric.samples.sequence.SequenceNumbers;
+import org.jfabric.samples.sequencer.SequencedOrders;
 import org.jfabric.samples.table.NewestPrices;
 import org.jfabric.samples.tags.TagMatching;
 
@@ -56,6 +58,10 @@ public final class Samples {
         add("log", "[FILE [COUNT]] a log that survives a power failure", PersistentLog::main);
         add("counters", "messages that are counted, not reported one by one", CountedQuotes::main);
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
+        add("once", "[publish FOLDER | consume FILE] a consumer of a recorded stream that goes on after any kill",
+            ExactlyOnce::main);
+        add("sequencer", "[run FOLDER | desk NUMBER COUNT FOLDER] one sequence of several senders' orders",
+            SequencedOrders::main);
         add("table", "the newest price of each instrument, for readers that come when they like", NewestPrices::main);
         add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
         add("images", "images of an order book that three readers use in the writer's memory", BookImages::main);
@@ -82,7 +88,7 @@ public final class Samples {
             return;
         }
         System.out.println("Usage: fabric sample NAME [ARGUMENTS]");
-        IDEAS.forEach((name, idea) -> System.out.printf("  %-8s %s%n", name, idea));
+        IDEAS.forEach((name, idea) -> System.out.printf("  %-9s %s%n", name, idea));
         if (args.length > 0 && !HELP.contains(args[0])) {
             System.err.println("there is no sample \"" + args[0] + '"');
             System.exit(2);

@@ -15,8 +15,10 @@ import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.once.ExactlyOnce;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.sequence.SequenceNumbers;
+import org.jfabric.samples.sequencer.SequencedOrders;
 import org.jfabric.samples.table.NewestPrices;
 import org.jfabric.samples.tags.TagMatching;
 import org.jfabric.test.Requirement;
@@ -190,6 +192,25 @@ class SamplesTest {
     }
 
     @Test
+    void shouldGoOnWhereTheConsumerBeforeHasEnded() throws Exception {
+        List<String> lines = run(() -> ExactlyOnce.main(new String[0]));
+
+        assertEquals(List.of(
+            "consumer 1 ends with 500 orders, quantities [61250, 61125, 62000, 61875]",
+            "consumer 2 ends with 1500 orders, quantities [186250, 185875, 187500, 187125]",
+            "consumer 3 ends with 3000 orders, quantities [375000, 374250, 376500, 375750]"), lines);
+    }
+
+    @Test
+    void shouldPublishEachOrderOnceWhenASequencerFollowsAnotherOne() throws Exception {
+        List<String> lines = run(() -> SequencedOrders.main(new String[0]));
+
+        assertEquals(List.of("the first sequencer has ended in the middle",
+            "all orders are confirmed, published: 3000", "desk 0 has orders 1 to 1000", "desk 1 has orders 1 to 1000",
+            "desk 2 has orders 1 to 1000"), lines);
+    }
+
+    @Test
     void shouldDeliverQuotesOverTwoPathsOnce() throws Exception {
         List<String> lines = run(() -> TwoPaths.main(new String[0]));
 
@@ -243,8 +264,8 @@ class SamplesTest {
         assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "table", "feed", "images", "contexts", "restart",
-                "replicas", "errors", "futures"),
+                "doorbell", "sequence", "log", "counters", "group", "once", "sequencer", "table", "feed", "images",
+                "contexts", "restart", "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

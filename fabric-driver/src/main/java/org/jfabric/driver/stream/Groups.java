@@ -368,7 +368,8 @@ public final class Groups {
         LogPosition start = isFromNow ? group.start() : request.from();
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
             group.ring().capacity(), isFromNow ? group.startOffset() : group.offset(start.position()), start,
-            group.position(),            group.writer().address(), group.name().log() == null ? "" : group.name().log().toString());
+            group.position(), group.writer().address(),
+            group.name().log() == null ? "" : group.name().log().toString());
     }
 
     private static GroupAnswer refused(Group group, int errno) {
