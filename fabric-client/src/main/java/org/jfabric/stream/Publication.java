@@ -36,6 +36,8 @@ import org.jfabric.info.LogPosition;
  */
 public final class Publication implements AutoCloseable, CompletionHandler {
     private static final int ENTRIES = 4;
+    /** Context of a message that is sent from the publication's memory; claims have entries, too. */
+    private static final long FROM_MEMORY = 1;
 
     private final Messenger writer;
     /** Null unless it is recorded. */
@@ -203,7 +205,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     /** Called for the entry of a message that was longer than the driver takes at once. */
     @Override
     public void onCompletion(Completion completion) {
-        isSending = false;
+        isSending &= completion.opContext() != FROM_MEMORY;
     }
 
     /**
@@ -243,7 +245,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             return -FabricErrno.EINVAL;
         }
         writer.memory().buffer().putBytes(0, buffer, offset, length);
-        int result = endpoint.send(writer.memory().address(), length, destination, 0);
+        int result = endpoint.send(writer.memory().address(), length, destination, FROM_MEMORY);
         if (result != 0) {
             return result == -FabricErrno.EAGAIN ? again() : result;
         }
