@@ -55,6 +55,8 @@ public final class LogWriter implements AutoCloseable {
     /** Begun, but the one before it is not at its end on disk. */
     private SegmentWriter following;
     private int term;
+    /** Of the last record: an older one until the term has begun with a record. */
+    private int lastTerm;
     private long timeNs;
     /** Of the next message that is taken. */
     private long next;
@@ -175,6 +177,7 @@ public final class LogWriter implements AutoCloseable {
         // a segment may be lost that a term has begun with
         int last = Math.max(end.term(), old.isValid() ? old.term() : 0);
         term = isClean ? last : last + 1;
+        lastTerm = end.segment() < 0 ? term : end.term();
         timeNs = end.timeNs();
         next = end.position();
         staged = next;
@@ -203,6 +206,7 @@ public final class LogWriter implements AutoCloseable {
             segment.note(stage, staged, timeNs);
             stage.begin(TermStartEncoder.TEMPLATE_ID, TermStartEncoder.BLOCK_LENGTH, staged, timeNs, term);
             stage.end(TermStartEncoder.BLOCK_LENGTH);
+            lastTerm = term;
         }
         require("write", path, sync());
     }
@@ -321,7 +325,7 @@ public final class LogWriter implements AutoCloseable {
             return result;
         }
         if (!segment.isEnded()) {
-            stage.begin(SegmentEndEncoder.TEMPLATE_ID, LogDescriptor.END_LENGTH, staged, timeNs, term);
+            stage.begin(SegmentEndEncoder.TEMPLATE_ID, LogDescriptor.END_LENGTH, staged, timeNs, lastTerm);
             stage.end(LogDescriptor.END_LENGTH);
             segment.end();
         }
