@@ -175,10 +175,7 @@ public final class Subscription implements AutoCloseable {
         shown = 0;
         if (log.poll(fromLog, limit) == 0 && isFilling() && !log.hasWriter() && log.poll(fromLog, limit) == 0
             && isFilling()) {
-            // the writer has died before these were recorded, and after the ring had lost them
-            long first = position;
-            position = fillUntil;
-            listener.onGap(first, fillUntil - 1);
+            lost();
         }
         if (!isFilling()) {
             showHeld();
@@ -189,11 +186,23 @@ public final class Subscription implements AutoCloseable {
         return shown == 0 ? -FabricErrno.EAGAIN : shown;
     }
 
+    /** The writer has died before these were recorded, and after the ring had lost them. */
+    private void lost() {
+        long first = position;
+        position = fillUntil;
+        listener.onGap(first, fillUntil - 1);
+    }
+
     /** What of the log was not shown before. */
     private final class FromLog implements StreamListener {
         @Override
         public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader from) {
-            if (from.position() >= position) {
+            if (from.term() > group.start().term()) {
+                // the writer has died, and another one has given these positions to other messages
+                if (isFilling()) {
+                    lost();
+                }
+            } else if (from.position() >= position) {
                 position = from.position() + 1;
                 term = from.term();
                 shown++;

@@ -261,13 +261,14 @@ final class Group {
 
     /** Readers see what is recorded as far as they are to. */
     private int show() {
+        long latest = recorder.latest();
         long visible = recorder.visible();
         if (visible == seen) {
             return 0;
         }
         seen = visible;
-        // a reader that was overrun continues behind what is seen now
-        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, visible);
+        // a reader that was overrun continues with a message, which says how many it has lost
+        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, latest);
         UnsafeApi.putLongRelease(null, header + GroupRingDescriptor.TAIL_OFFSET, visible);
         isWritten = true;
         return 1;

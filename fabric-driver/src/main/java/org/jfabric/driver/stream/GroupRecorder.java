@@ -51,6 +51,8 @@ final class GroupRecorder {
 
     // ---- the recorder thread's own
     private long cursor;
+    /** Where the last message began. */
+    private long last;
     private long position;
     private long clockNs;
     private long epochNs;
@@ -62,6 +64,8 @@ final class GroupRecorder {
     private volatile long recorded;
     /** Messages before this offset may be seen by readers. */
     private volatile long visible;
+    /** Where the last of them begins. */
+    private volatile long latest;
     private volatile long writtenPosition;
     private volatile long syncedPosition;
     private volatile FabricException failure;
@@ -114,6 +118,11 @@ final class GroupRecorder {
 
     long visible() {
         return visible;
+    }
+
+    /** Where the last message begins that may be seen; before {@link #visible()} if that is read afterwards. */
+    long latest() {
+        return latest;
     }
 
     /** Position behind the last message in the page cache. */
@@ -275,6 +284,7 @@ final class GroupRecorder {
         onResult(result);
         if (result == 0) {
             visible = cursor;
+            latest = last;
         }
         if (isAwaited && (result == 0 || failure != null)) {
             isAwaited = false;
@@ -311,6 +321,7 @@ final class GroupRecorder {
                 return false;
             }
             position++;
+            last = cursor;
         }
         cursor += GroupRingDescriptor.alignedLength(length);
         return true;
@@ -364,8 +375,8 @@ final class GroupRecorder {
         if (cause != null && failure == null) {
             failure = cause;
         }
+        // what was not recorded is not shown to those who see only what is
         recorded = end();
-        visible = recorded;
         isEnded = true;
         services.submit(new Wake());
     }
