@@ -15,6 +15,7 @@ import org.jfabric.codec.log.GapEncoder;
 import org.jfabric.codec.log.MessageEncoder;
 import org.jfabric.codec.log.SegmentEndEncoder;
 import org.jfabric.codec.log.TermStartEncoder;
+import org.jfabric.driver.resource.LogDisk;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.LinuxErrno;
@@ -86,10 +87,11 @@ public final class LogWriter implements AutoCloseable {
      *     power cut can have lost; or what else the system answers.
      */
     public static LogWriter open(Path folder, String group, LogOptions options) {
-        return open(folder, group, options, new SystemLogDisk());
+        return open(folder, group, options, LogDisk.SYSTEM);
     }
 
-    static LogWriter open(Path folder, String group, LogOptions options, LogDisk disk) {
+    /** The same on a disk whose calls may fail. */
+    public static LogWriter open(Path folder, String group, LogOptions options, LogDisk disk) {
         if (!LogDescriptor.isSegmentLength(segmentLength(options))) {
             throw new FabricException(FabricErrno.EINVAL, "segments of " + options.segmentLengthBytes() + " bytes",
                 "Use a power of two from " + LogDescriptor.MIN_SEGMENT + " to " + LogDescriptor.MAX_SEGMENT + '.');
