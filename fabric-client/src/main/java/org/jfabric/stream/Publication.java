@@ -37,6 +37,8 @@ import org.jfabric.info.LogPosition;
 public final class Publication implements AutoCloseable, CompletionHandler {
     private static final int ENTRIES = 4;
     private static final long CLOSE_NS = 1_000_000_000L;
+    /** Context of a message that is sent from the publication's memory; claims have entries, too. */
+    private static final long FROM_MEMORY = 1;
 
     private final Messenger writer;
     /** Null unless it is recorded. */
@@ -204,7 +206,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     /** Called for the entry of a message that was longer than the driver takes at once. */
     @Override
     public void onCompletion(Completion completion) {
-        isSending = false;
+        isSending &= completion.opContext() != FROM_MEMORY;
     }
 
     /**
@@ -250,7 +252,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             return -FabricErrno.EINVAL;
         }
         writer.memory().buffer().putBytes(0, buffer, offset, length);
-        int result = endpoint.send(writer.memory().address(), length, destination, 0);
+        int result = endpoint.send(writer.memory().address(), length, destination, FROM_MEMORY);
         if (result != 0) {
             return result == -FabricErrno.EAGAIN ? again() : result;
         }

@@ -204,13 +204,12 @@ public final class Subscription implements AutoCloseable {
     private final class FromLog implements StreamListener {
         @Override
         public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader from) {
-            if (from.position() >= position && isFilling()) {
+            if (from.term() > group.start().term()) {
+                // what is in the ring was lost, or has other positions now
+                cutOff();
+            } else if (from.position() >= position && isFilling() && !isCutOff) {
                 position = from.position() + 1;
                 term = from.term();
-                if (term > group.start().term()) {
-                    // what is in the ring was lost, or has other positions now
-                    cutOff();
-                }
                 shown++;
                 listener.onMessage(buffer, offset, length, from);
             }
@@ -218,7 +217,7 @@ public final class Subscription implements AutoCloseable {
 
         @Override
         public void onGap(long firstPosition, long lastPosition) {
-            if (lastPosition >= position) {
+            if (lastPosition >= position && !isCutOff) {
                 long first = position;
                 position = lastPosition + 1;
                 listener.onGap(first, lastPosition);

@@ -29,7 +29,8 @@ final class Causes {
             false, Fault.Kind.MEMORY),
         cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
-        cause("ENOSPC", false, Fault.Kind.DISK));
+        cause("ENOSPC|no room for message|closed at message", false, Fault.Kind.DISK),
+        cause("is not recorded any more|the log .* was closed at", false, Fault.Kind.LOG));
 
     private Causes() {
     }

@@ -30,12 +30,16 @@ public record Fault(long timeNs, Kind kind, int node, int other, long durationNs
          * One access of a node's driver to mapped memory fails, as if the file system could not supply the page: soon,
          * the more accesses later the longer the duration is.
          */
-        MEMORY
+        MEMORY,
+        /** A call of a driver to the files of a log fails: soon, the more calls later the longer the duration is. */
+        LOG,
+        /** The process of a node is killed in the middle of such a call; as {@link #KILL} otherwise. */
+        TORN
     }
 
     /** Whether it has an end. */
     private boolean lasts() {
-        return kind != Kind.RESET && kind != Kind.CLOCK && kind != Kind.MEMORY;
+        return kind != Kind.RESET && kind.ordinal() < Kind.CLOCK.ordinal();
     }
 
     @Override

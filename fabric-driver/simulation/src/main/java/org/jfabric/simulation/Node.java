@@ -12,6 +12,7 @@ import org.jfabric.driver.SimulatedDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.driver.resource.LogDisk;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricException;
 import org.jfabric.layout.OwnerId;
@@ -138,6 +139,7 @@ public class Node {
     /** Starts its process; false if it has ended at once, because something is missing that it needs. */
     boolean start() {
         life++;
+        faults.disk().revive();
         DriverConfig.Builder builder = DriverConfig.builder().directory(directory())
             .threadingMode(ThreadingMode.INVOKER).set("jfabric.tcp.interface", address)
             .set("jfabric.udp.interface", address).set("jfabric.log.recordEvents", "0");
@@ -162,20 +164,36 @@ public class Node {
         return true;
     }
 
+    Program program() {
+        return program;
+    }
+
     /** Makes one step; returns the work done. */
     int step(int order) {
         isInside = true;
         NodeFaults before = faults.enter();
-        int work = order == 0 ? driver.cycle() : 0;
-        if (order < 3 && driver != null) {
-            work += program.run();
-        }
-        if (order > 0 && driver != null) {
-            work += driver.cycle();
+        int work = 0;
+        try {
+            work = order == 0 ? driver.cycle() : 0;
+            if (order < 3 && driver != null) {
+                work += program.run();
+            }
+            if (order > 0 && driver != null) {
+                work += driver.cycle();
+            }
+        } catch (RuntimeException | Error failed) {
+            if (!isKilled()) {
+                throw failed;
+            }
         }
         NodeFaults.exit(before);
         isInside = false;
         return work;
+    }
+
+    /** Whether its process was killed in the middle of a call, and has yet to be ended. */
+    boolean isKilled() {
+        return driver != null && faults().disk().isDead();
     }
 
     /** Runs its driver while another node waits in a control call. */
@@ -184,9 +202,21 @@ public class Node {
             return 0;
         }
         NodeFaults before = faults.enter();
-        int work = driver.cycle();
+        int work = 0;
+        try {
+            work = driver.cycle();
+        } catch (RuntimeException | Error failed) {
+            if (!isKilled()) {
+                throw failed;
+            }
+        }
         NodeFaults.exit(before);
         return work;
+    }
+
+    /** Whether its driver or program is being run, and waits perhaps for others. */
+    boolean isInside() {
+        return isInside;
     }
 
     boolean isRunning() {
@@ -226,6 +256,7 @@ public class Node {
         if (driver == null) {
             return;
         }
+        faults.disk().die();
         SimulatedDriver killed = driver;
         Fabric lost = fabric;
         driver = null;
@@ -235,6 +266,7 @@ public class Node {
         simulation.network().kill(address);
         simulation.datagrams().kill(address);
         killed.kill();
+        faults.disk().closeLeft();
         if (lost != null) {
             // what the application had mapped goes with its process
             lost.close(0);
@@ -288,6 +320,16 @@ public class Node {
         }
 
         @Override
+        public LogDisk logDisk() {
+            return faults.disk();
+        }
+
+        @Override
+        public boolean isKilled() {
+            return faults.disk().isDead();
+        }
+
+        @Override
         public OwnerId ownerId() {
             return new OwnerId(random.nextLong(), random.nextLong());
         }
@@ -313,6 +355,9 @@ public class Node {
 
         @Override
         public void onError(Throwable error) {
+            if (faults.disk().isDead()) {
+                return;
+            }
             errors.add(error);
             simulation.note("error", Node.this, 0, 0);
         }

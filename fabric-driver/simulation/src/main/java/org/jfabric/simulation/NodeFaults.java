@@ -17,6 +17,7 @@ final class NodeFaults {
     private static final long CLOCK_FACTOR = 1_000_000;
     private static final long NS_PER_MS = 1_000_000;
     private static final int FAULT_POINTS = 256;
+    private static final int LOG_CALLS_PART = 8;
     private static final int[] OPEN_ERRNOS = {
         FabricErrno.EMFILE, TcpSocket.ENFILE, TcpSocket.ENOBUFS, FabricErrno.ENOMEM, FabricErrno.EADDRNOTAVAIL};
     private static final int[] ACCEPT_ERRNOS = {
@@ -32,6 +33,7 @@ final class NodeFaults {
 
     private final Simulation simulation;
     private final SplittableRandom random;
+    private final NodeDisk disk;
     private final Map<Fault.Kind, Long> endsNs = new EnumMap<>(Fault.Kind.class);
     private long clockJumpMs;
     /** Accesses that succeed before the next one that fails; -1 if none will fail. */
@@ -41,6 +43,12 @@ final class NodeFaults {
     NodeFaults(Simulation simulation, long seed) {
         this.simulation = simulation;
         this.random = new SplittableRandom(seed);
+        this.disk = new NodeDisk(new SplittableRandom(~seed), () -> has(Fault.Kind.DISK));
+    }
+
+    /** The files of the logs that the node writes. */
+    NodeDisk disk() {
+        return disk;
     }
 
     void begin(Fault fault) {
@@ -48,6 +56,8 @@ final class NodeFaults {
             case CLOCK -> clockJumpMs += fault.durationNs() * CLOCK_FACTOR / NS_PER_MS
                 * ((fault.durationNs() & 1) == 0 ? 1 : -1);
             case MEMORY -> arm(fault.durationNs() % FAULT_POINTS);
+            case LOG, TORN -> disk.arm((int) (fault.durationNs() % FAULT_POINTS) / LOG_CALLS_PART,
+                fault.kind() == Fault.Kind.TORN);
             default -> endsNs.merge(fault.kind(), simulation.nanoTime() + fault.durationNs(), Math::max);
         }
     }
@@ -55,6 +65,7 @@ final class NodeFaults {
     void end() {
         endsNs.clear();
         arm(-1);
+        disk.disarm();
     }
 
     private boolean has(Fault.Kind kind) {

@@ -3,6 +3,7 @@ package org.jfabric.simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,7 @@ import java.util.StringJoiner;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jfabric.driver.link.best.BestLinkProvider;
+import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 
 /**
@@ -29,7 +31,9 @@ public final class Simulate {
     static final String SOAK = "soak";
     /** The plain traffic, of nodes and of further processes that are clients of their drivers. */
     static final String CLIENTS = "clients";
-    static final List<String> TRAFFICS = List.of(PLAIN, SOAK, CLIENTS);
+    /** A recorded group, whose writer and readers are killed, and whose disk fails. */
+    static final String RECORDED = "recorded";
+    static final List<String> TRAFFICS = List.of(PLAIN, SOAK, CLIENTS, RECORDED);
     /** The link with several links under one address: here loopback, shm and tcp. */
     static final String BEST = BestLinkProvider.NAME;
     /** One seed of so many is for that link. */
@@ -89,9 +93,13 @@ public final class Simulate {
         events = sink;
     }
 
+    static Consumer<String> events() {
+        return events;
+    }
+
     /** Whether a kind of traffic runs over a link. */
     static boolean carries(String link, String traffic) {
-        return PLAIN.equals(traffic)
+        return RECORDED.equals(traffic) ? ShmLinkProvider.NAME.equals(link) : PLAIN.equals(traffic)
             || !UdpLinkProvider.NAME.equals(link) && !(BEST.equals(link) && SOAK.equals(traffic));
     }
 
@@ -103,7 +111,8 @@ public final class Simulate {
         String[] links = {"tcp", "shm", "rxm", "udp", "tcp"};
         String link = links[random.nextInt(links.length)];
         // not drawn, so that the other seeds have the plans that they had without this link
-        link = wantedLink != null ? wantedLink : Math.floorMod(seed, SEEDS_PER_BEST) == 3 ? BEST : link;
+        link = wantedLink != null ? wantedLink : RECORDED.equals(traffic) ? ShmLinkProvider.NAME
+            : Math.floorMod(seed, SEEDS_PER_BEST) == 3 ? BEST : link;
         if (!carries(link, traffic)) {
             // of what was asked for nothing is replaced in silence
             link = wantedTraffic != null && wantedLink == null ? "tcp" : link;
@@ -127,7 +136,7 @@ public final class Simulate {
         options.put("jfabric.shm.segmentLengthBytes", Integer.toString(1 << 10 + random.nextInt(ring - 13)));
         Faults faults = new Faults();
         if (random.nextInt(4) != 0) {
-            for (Fault.Kind kind : Fault.Kind.values()) {
+            for (Fault.Kind kind : EnumSet.range(Fault.Kind.RESET, Fault.Kind.MEMORY)) {
                 boolean isOfNetwork = kind == Fault.Kind.RESET || kind == Fault.Kind.CUT;
                 double rate = MOST_FAULTS * random.nextDouble() * NS_PER_S / duration.toNanos();
                 long longestNs = (long) Math.pow(10, 4 + 6 * random.nextDouble());
@@ -146,6 +155,9 @@ public final class Simulate {
         // drawn last, so that the plans of other links are the same with and without them
         options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
         options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
+        if (RECORDED.equals(traffic)) {
+            return plan.with(RecordedTraffic.faults(seed, nodes, duration));
+        }
         return !CLIENTS.equals(traffic) ? plan
             : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
     }
@@ -186,6 +198,9 @@ public final class Simulate {
     static Result run(long seed, Duration duration, Plan plan) {
         if (UdpLinkProvider.NAME.equals(plan.link)) {
             return DatagramTraffic.run(seed, duration, plan);
+        }
+        if (RECORDED.equals(plan.traffic)) {
+            return RecordedTraffic.run(seed, duration, plan);
         }
         if (SOAK.equals(plan.traffic)) {
             return SoakTraffic.run(seed, duration, plan);

@@ -190,6 +190,7 @@ public final class Simulation implements AutoCloseable {
         int order = random.nextInt(ORDERS);
         int[] work = new int[1];
         guarded(() -> work[0] = node.step(order));
+        endIfKilled(node);
         nowNs += STEP_NS + random.nextInt(STEP_SPREAD_NS);
         if (work[0] != 0) {
             idleSteps = 0;
@@ -295,9 +296,7 @@ public final class Simulation implements AutoCloseable {
             }
             case KILL -> {
                 if (node.isUp()) {
-                    harmNode(node, fault.kind());
-                    node.kill();
-                    startAt(nowNs + fault.durationNs(), node);
+                    kill(node, fault.durationNs());
                 }
             }
             case STOP -> {
@@ -389,7 +388,25 @@ public final class Simulation implements AutoCloseable {
         nowNs += STEP_NS + random.nextLong(PAUSE_SPREAD_NS);
         for (Node node : nodes) {
             node.cycleOnly();
+            if (!node.isInside()) {
+                endIfKilled(node);
+            }
         }
+    }
+
+    /** Ends a process that was killed in the middle of a call, and starts it again. */
+    private void endIfKilled(Node node) {
+        if (node.isKilled()) {
+            note("killed", node, node.life(), 0);
+            harm.count(Fault.Kind.KILL);
+            kill(node, START_AGAIN_NS);
+        }
+    }
+
+    private void kill(Node node, long pauseNs) {
+        harmNode(node, Fault.Kind.KILL);
+        node.kill();
+        startAt(nowNs + pauseNs, node);
     }
 
     private void guarded(Runnable action) {

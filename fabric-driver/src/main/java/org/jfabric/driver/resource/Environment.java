@@ -67,6 +67,11 @@ public class Environment implements NanoClock {
         return MappedFile.open(directoryFd, name, true, minLengthBytes);
     }
 
+    /** The files of the logs that it writes. Returns the same object always. */
+    public LogDisk logDisk() {
+        return LogDisk.SYSTEM;
+    }
+
     /** Makes the identity of a driver. Returns an id that no other driver has, on any host. */
     public OwnerId ownerId() {
         return OwnerId.random();
@@ -92,6 +97,11 @@ public class Environment implements NanoClock {
      */
     public boolean hasThreads() {
         return true;
+    }
+
+    /** Whether a simulation has killed the process: what its driver releases then is not reported to anybody. */
+    public boolean isKilled() {
+        return false;
     }
 
     /** The calling thread waits for something that its own cycles do not bring nearer. */

@@ -333,6 +333,13 @@ final class GroupMember extends Channel {
             return false;
         }
         long latest = ring.latest();
+        if (latest == cursor && isRecorded) {
+            // overwritten before the recorder's next step is seen, which brings a newer one unless the writer is dead
+            if (isEnding()) {
+                down(endErrno);
+            }
+            return false;
+        }
         if (latest - cursor <= 0 || (latest & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
             lost(FabricErrno.EIO, "has its newest message at " + latest + ", before " + cursor);
             return false;

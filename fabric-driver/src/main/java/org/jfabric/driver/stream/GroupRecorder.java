@@ -51,9 +51,9 @@ final class GroupRecorder {
 
     // ---- the recorder thread's own
     private long cursor;
-    private long position;
-    /** Offset of the message before that. */
+    /** Where the last message began. */
     private long last;
+    private long position;
     private long clockNs;
     private long epochNs;
     private boolean isFull;
@@ -402,8 +402,8 @@ final class GroupRecorder {
         if (cause != null && failure == null) {
             failure = cause;
         }
+        // what was not recorded is not shown to those who see only what is
         recorded = end();
-        show(recorded);
         isEnded = true;
         services.submit(new Wake());
     }

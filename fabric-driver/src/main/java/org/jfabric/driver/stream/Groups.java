@@ -410,7 +410,9 @@ public final class Groups {
     /** The membership of a reader of another driver ends, once it has read everything up to that offset. */
     void end(GroupReader reader, int errno, long offset) {
         forget(reader);
-        reader.wire().end(reader.remoteId(), errno, offset);
+        if (!services.environment().isKilled()) {
+            reader.wire().end(reader.remoteId(), errno, offset);
+        }
     }
 
     /** A reader of another driver has reported how far it is; false if that is impossible. */
@@ -528,7 +530,9 @@ public final class Groups {
             read = Arrays.stream(read).filter(ring -> ring != member.ring()).toArray(GroupRing[]::new);
         }
         if (member.wire() != null) {
-            member.wire().end(member.remoteId(), 0, 0);
+            if (!services.environment().isKilled()) {
+                member.wire().end(member.remoteId(), 0, 0);
+            }
             return;
         }
         Group group = groups.get(member.group());
@@ -701,7 +705,7 @@ public final class Groups {
         }
 
         private void openLog(GroupName name) {
-            log = LogWriter.open(name.log(), name.address(), name.options());
+            log = LogWriter.open(name.log(), name.address(), name.options(), services.environment().logDisk());
             if (GroupRingDescriptor.maxPayload(capacity) > log.maxLength()) {
                 int longest = log.maxLength();
                 log.close();

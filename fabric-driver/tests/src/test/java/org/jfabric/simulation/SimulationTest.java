@@ -67,6 +67,22 @@ class SimulationTest {
     }
 
     @Test
+    void shouldLoseNothingOfARecordedGroupThatTheLogHas() {
+        Duration length = Duration.ofMillis(6);
+        long kills = 0;
+        long read = 0;
+        for (long seed = 1; seed <= 24; seed++) {
+            Simulate.Result result = Simulate.run(seed, length, Simulate.plan(seed, length, null, Simulate.RECORDED));
+            kills += result.faults().getOrDefault(Fault.Kind.KILL, 0L);
+            read += result.received();
+        }
+        assertTrue(kills > 50, kills + " kills");
+        assertTrue(read > 10_000, read + " messages were read");
+        Simulate.Plan plan = Simulate.plan(3, length, null, Simulate.RECORDED);
+        assertEquals(Simulate.run(3, length, plan).hash(), Simulate.run(3, length, plan).hash());
+    }
+
+    @Test
     void shouldPassAnIdleMinuteInFewSteps() {
         try (Simulation simulation = new Simulation(1)) {
             for (String name : List.of("a", "b", "c")) {

@@ -15,6 +15,7 @@ import org.jfabric.codec.log.GapEncoder;
 import org.jfabric.codec.log.MessageEncoder;
 import org.jfabric.codec.log.SegmentEndEncoder;
 import org.jfabric.codec.log.TermStartEncoder;
+import org.jfabric.driver.resource.LogDisk;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.LinuxErrno;
@@ -55,6 +56,8 @@ public final class LogWriter implements AutoCloseable {
     /** Begun, but the one before it is not at its end on disk. */
     private SegmentWriter following;
     private int term;
+    /** Of the last record: an older one until the term has begun with a record. */
+    private int lastTerm;
     private long timeNs;
     /** Of the next message that is taken. */
     private long next;
@@ -84,10 +87,11 @@ public final class LogWriter implements AutoCloseable {
      *     power cut can have lost; or what else the system answers.
      */
     public static LogWriter open(Path folder, String group, LogOptions options) {
-        return open(folder, group, options, new SystemLogDisk());
+        return open(folder, group, options, LogDisk.SYSTEM);
     }
 
-    static LogWriter open(Path folder, String group, LogOptions options, LogDisk disk) {
+    /** The same on a disk whose calls may fail. */
+    public static LogWriter open(Path folder, String group, LogOptions options, LogDisk disk) {
         if (!LogDescriptor.isSegmentLength(segmentLength(options))) {
             throw new FabricException(FabricErrno.EINVAL, "segments of " + options.segmentLengthBytes() + " bytes",
                 "Use a power of two from " + LogDescriptor.MIN_SEGMENT + " to " + LogDescriptor.MAX_SEGMENT + '.');
@@ -175,6 +179,7 @@ public final class LogWriter implements AutoCloseable {
         // a segment may be lost that a term has begun with
         int last = Math.max(end.term(), old.isValid() ? old.term() : 0);
         term = isClean ? last : last + 1;
+        lastTerm = end.segment() < 0 ? term : end.term();
         timeNs = end.timeNs();
         next = end.position();
         staged = next;
@@ -203,6 +208,7 @@ public final class LogWriter implements AutoCloseable {
             segment.note(stage, staged, timeNs);
             stage.begin(TermStartEncoder.TEMPLATE_ID, TermStartEncoder.BLOCK_LENGTH, staged, timeNs, term);
             stage.end(TermStartEncoder.BLOCK_LENGTH);
+            lastTerm = term;
         }
         require("write", path, sync());
     }
@@ -321,7 +327,7 @@ public final class LogWriter implements AutoCloseable {
             return result;
         }
         if (!segment.isEnded()) {
-            stage.begin(SegmentEndEncoder.TEMPLATE_ID, LogDescriptor.END_LENGTH, staged, timeNs, term);
+            stage.begin(SegmentEndEncoder.TEMPLATE_ID, LogDescriptor.END_LENGTH, staged, timeNs, lastTerm);
             stage.end(LogDescriptor.END_LENGTH);
             segment.end();
         }

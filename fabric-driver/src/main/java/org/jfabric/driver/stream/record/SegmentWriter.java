@@ -5,6 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.log.LogSegment;
 import org.jfabric.codec.log.IndexEntryDecoder;
 import org.jfabric.codec.log.IndexEntryEncoder;
+import org.jfabric.driver.resource.LogDisk;
 import org.jfabric.driver.resource.StableStorage;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;

@@ -154,6 +154,33 @@ class StreamTest {
         }
     }
 
+    /** Both wait in the driver while the ring is full; the entry of one must not free the memory of the other. */
+    @Test
+    void shouldKeepALongMessageThatWaitsBehindClaims() {
+        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1, SMALL_RING);
+            Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open();
+            Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open()) {
+            SendClaim claim = new SendClaim();
+            while (publication.position() < 600) {
+                int i = (int) publication.position();
+                int result = i % 3 == 0 ? offer(publication, i, 4000) : publication.tryClaim(12, claim);
+                if (i % 3 != 0 && result == 0) {
+                    claim.buffer().putInt(0, i);
+                    claim.buffer().putBytes(4, FabricNode.pattern(i, 0, 8));
+                    result = publication.commit(claim, 12);
+                }
+                if (result != 0) {
+                    assertEquals(-FabricErrno.EAGAIN, result);
+                    reader.poll(keep, 1);
+                }
+            }
+            await(reader, 600);
+            for (int i = 0; i < 600; i++) {
+                assertEquals(i, numbers.get(i));
+            }
+        }
+    }
+
     private void assertEnds(Subscription subscription, int errno) {
         long deadline = System.nanoTime() + FabricNode.DEADLINE_NS;
         int result;

@@ -2,10 +2,10 @@ package org.jfabric.driver.stream.record;
 
 import java.util.HashSet;
 import java.util.Set;
+import org.jfabric.driver.resource.LogDisk;
 
 /** The system's files, some of whose calls fail. */
-final class FaultyDisk implements LogDisk {
-    private final LogDisk system = new SystemLogDisk();
+final class FaultyDisk extends LogDisk {
     /** Answers instead of the system's, if not 0. */
     int reserved;
     int written;
@@ -31,19 +31,19 @@ final class FaultyDisk implements LogDisk {
     @Override
     public int create(int directory, String name) {
         step();
-        return system.create(directory, name);
+        return super.create(directory, name);
     }
 
     @Override
     public int reserve(int fd, long lengthBytes) {
         step();
-        return reserved != 0 ? reserved : system.reserve(fd, lengthBytes);
+        return reserved != 0 ? reserved : super.reserve(fd, lengthBytes);
     }
 
     @Override
     public int open(int directory, String name, boolean makes) {
         step();
-        return system.open(directory, name, makes);
+        return super.open(directory, name, makes);
     }
 
     /** Fails in the middle. */
@@ -52,10 +52,10 @@ final class FaultyDisk implements LogDisk {
         step();
         dirty.add(fd);
         if (written != 0) {
-            system.write(fd, address, lengthBytes / 2, offset);
+            super.write(fd, address, lengthBytes / 2, offset);
             return written;
         }
-        return system.write(fd, address, lengthBytes, offset);
+        return super.write(fd, address, lengthBytes, offset);
     }
 
     @Override
@@ -63,18 +63,18 @@ final class FaultyDisk implements LogDisk {
         step();
         syncs++;
         dirty.remove(fd);
-        return synced != 0 ? synced : system.sync(fd);
+        return synced != 0 ? synced : super.sync(fd);
     }
 
     @Override
     public int syncNames(int directory) {
         step();
-        return system.syncNames(directory);
+        return super.syncNames(directory);
     }
 
     @Override
     public int delete(int directory, String name) {
         step();
-        return system.delete(directory, name);
+        return super.delete(directory, name);
     }
 }

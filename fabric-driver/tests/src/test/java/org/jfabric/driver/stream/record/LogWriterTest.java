@@ -15,6 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.LogDescriptor;
 import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.LogReader;
 import org.jfabric.stream.StreamListener;
@@ -242,6 +243,39 @@ class LogWriterTest {
             kit.append(writer, 30_000);
         }
         assertEquals(List.of(), readAll().gaps);
+    }
+
+    /** The end of the old segment stands before the new term's first record. */
+    @Test
+    void shouldBeginATermWhereTheLastSegmentHasNoRoomForItsBegin() throws IOException {
+        for (int left = 0; left < 160; left += 8) {
+            Path log = folder.resolve("left" + left);
+            UnsafeBuffer bytes = new UnsafeBuffer(new byte[LogKit.SEGMENT]);
+            LogWriter writer = LogWriter.open(log, "quotes", LogKit.options());
+            long at = LogDescriptor.recordsOffset(LogKit.SEGMENT);
+            while (LogKit.SEGMENT - at > writer.maxLength()) {
+                int length = (int) Math.min(writer.maxLength() / 2, LogKit.SEGMENT - at - left
+                    - LogDescriptor.END_LENGTH - LogDescriptor.MESSAGE_HEAD);
+                assertEquals(0, writer.append(writer.position(), 0, 0, 0, 0, bytes, 0, length));
+                at += LogDescriptor.aligned(LogDescriptor.MESSAGE_HEAD + length);
+            }
+            int rest = (int) (LogKit.SEGMENT - at) - left - LogDescriptor.END_LENGTH - LogDescriptor.MESSAGE_HEAD;
+            assertEquals(0, writer.append(writer.position(), 0, 0, 0, 0, bytes, 0, rest));
+            assertEquals(0, writer.flush());
+            long count = writer.position();
+            writer.release();
+            try (LogWriter next = LogWriter.open(log, "quotes", LogKit.options())) {
+                assertEquals(count, next.position());
+                assertEquals(0, next.append(count, 0, 0, 0, 0, bytes, 0, 8));
+            }
+            try (LogReader reader = LogReader.open(log)) {
+                int read = 0;
+                for (int more = 1; more != 0; read += more) {
+                    more = reader.poll((buffer, offset, length, header) -> { }, 64);
+                }
+                assertEquals(count + 1, read);
+            }
+        }
     }
 
     @Test
