@@ -18,9 +18,9 @@ import org.jfabric.tool.ToolException;
 /**
  * One of two Aeron clients: an exclusive publication sends, a subscription receives. Messages are offered from a buffer
  * of the application and read where they arrive, as Aeron is meant to be used. Messages larger than a frame are
- * reassembled.
+ * reassembled. The side that answers may have several subscriptions, all of them polled by its thread.
  */
-final class AeronPort implements Port, FragmentHandler {
+final class AeronPort implements Port {
     /** As long as a frame can be, so that large messages are in as few pieces as possible. */
     private static final int IPC_MTU_BYTES = 65_504;
     /** Three of them are mapped and touched for each direction. */
@@ -36,12 +36,34 @@ final class AeronPort implements Port, FragmentHandler {
     private final AgentInvoker invoker;
     private final Aeron aeron;
     private final ExclusivePublication publication;
-    private final Subscription subscription;
+    private final Reader[] readers;
     private final UnsafeBuffer message;
-    private final FragmentHandler handler;
     private long received;
 
-    private AeronPort(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing) {
+    /** A subscription with what it has taken. Owner: one thread. */
+    private static final class Reader implements FragmentHandler {
+        private final Subscription subscription;
+        private final FragmentHandler handler;
+        private long received;
+
+        Reader(Subscription subscription, boolean assembles) {
+            this.subscription = subscription;
+            handler = assembles ? new FragmentAssembler(this) : this;
+        }
+
+        long poll() {
+            subscription.poll(handler, FRAGMENT_LIMIT);
+            return received;
+        }
+
+        @Override
+        public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
+            received++;
+        }
+    }
+
+    private AeronPort(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing,
+        int subscriptions) {
         this.settings = settings;
         this.driver = driver;
         invoker = driver == null ? null : driver.sharedAgentInvoker();
@@ -50,23 +72,28 @@ final class AeronPort implements Port, FragmentHandler {
             .driverAgentInvoker(invoker).useConductorAgentInvoker(true));
         boolean begins = settings.role() == SideRole.PING;
         publication = aeron.addExclusivePublication(begins ? toPong : toPing, begins ? PING_STREAM : PONG_STREAM);
-        subscription = aeron.addSubscription(begins ? toPing : toPong, begins ? PONG_STREAM : PING_STREAM);
+        readers = new Reader[begins ? 1 : subscriptions];
+        for (int i = 0; i < readers.length; i++) {
+            readers[i] = new Reader(
+                aeron.addSubscription(begins ? toPing : toPong, begins ? PONG_STREAM : PING_STREAM),
+                settings.sizeBytes() > publication.maxPayloadLength());
+        }
         message = new UnsafeBuffer(BufferUtil.allocateDirectAligned(Math.max(1, settings.sizeBytes()), ALIGNMENT));
-        handler = settings.sizeBytes() <= publication.maxPayloadLength() ? this : new FragmentAssembler(this);
     }
 
     /** A client of the media driver beside it, over shared memory. */
     static AeronPort ipc(SideSettings settings) {
         String channel = "aeron:ipc?term-length=" + TERM_BYTES;
         return new AeronPort(settings, null, settings.directory().resolve(SideRole.DRIVER.text()).toString(),
-            channel, channel);
+            channel, channel, Launch.peers());
     }
 
     /** A client that runs its own media driver in its own thread, over UDP. */
     static AeronPort udp(SideSettings settings) {
         String directory = settings.ownDirectory().toString();
         MediaDriver driver = MediaDriver.launchEmbedded(driverContext(directory).threadingMode(ThreadingMode.INVOKER));
-        return new AeronPort(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1));
+        return new AeronPort(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1),
+            1);
     }
 
     static MediaDriver.Context driverContext(String directory) {
@@ -84,7 +111,7 @@ final class AeronPort implements Port, FragmentHandler {
     @Override
     public void connect() {
         long deadline = System.nanoTime() + CONNECT_TIMEOUT_NS;
-        while (!publication.isConnected() || !subscription.isConnected()) {
+        while (!publication.isConnected() || !readers[readers.length - 1].subscription.isConnected()) {
             cycle();
             Thread.yield();
             if (System.nanoTime() - deadline > 0) {
@@ -124,17 +151,17 @@ final class AeronPort implements Port, FragmentHandler {
         if (invoker != null) {
             invoker.invoke();
         }
-        subscription.poll(handler, FRAGMENT_LIMIT);
+        long least = Long.MAX_VALUE;
+        for (Reader reader : readers) {
+            least = Math.min(least, reader.poll());
+        }
+        received = least;
     }
 
+    /** Messages that all subscriptions have taken. */
     @Override
     public long received() {
         return received;
-    }
-
-    @Override
-    public void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
-        received++;
     }
 
     @Override

@@ -24,6 +24,12 @@ enum CellMetric {
     PACED_P99("roundTripAtRateP99", "ns", false),
     /** 99.9 % of the answers are there by then. */
     PACED_P999("roundTripAtRateP99.9", "ns", false),
+    /** The time of the calls that write a burst, over its messages. */
+    WRITE_TIME("timePerWrittenMessage", "ns", false),
+    /** Half of the messages are written by then, counted from the intended send. */
+    WRITE_P50("writeAtRateP50", "ns", false),
+    /** 99 % of the messages are written by then. */
+    WRITE_P99("writeAtRateP99", "ns", false),
     /** Half of the first messages of cold endpoints are there by then. */
     COLD_P50("firstMessageP50", "ns", false),
     /** 99 % of them are there by then. */

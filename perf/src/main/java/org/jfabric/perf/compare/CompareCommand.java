@@ -25,14 +25,14 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = {
         "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
-        "Without --full it measures what the table of targets names, in about ten minutes. Nothing else should run"
+        "Without --full it measures what the table of targets names, in about 15 minutes. Nothing else should run"
             + " meanwhile.",
         "What is compared is measured in rounds of short slices, one directly after the other. A round counts only if"
             + " the hand-over of a cache line takes as long before it as after it, and no side waited for its core."
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 22;
-    private static final int MINUTES = 12;
+    private static final int MINUTES = 16;
     private static final int MOST_MINUTES = 10_000;
     private static final long NS_PER_MINUTE = 60_000_000_000L;
     private static final int MOST_ROUNDS = 1_000;
@@ -70,7 +70,7 @@ public final class CompareCommand implements ToolCommand {
     @Option(
         names = "--minutes",
         paramLabel = "N",
-        description = "No further cells are measured after so many. Default: 12, with --full no limit.")
+        description = "No further cells are measured after so many. Default: 16, with --full no limit.")
     private Integer minutes;
 
     @Option(
@@ -80,6 +80,14 @@ public final class CompareCommand implements ToolCommand {
             + " jfabric-driver-runnable.jar (once jfabric-driver.jar), the benchmarks.jar of its own rig, or the folder"
             + " of a checkout that was built.")
     private Path baseline;
+
+    @Option(
+        names = "--log-folder",
+        paramLabel = "DIR",
+        defaultValue = "${sys:java.io.tmpdir}",
+        description = "Folder for the logs of recorded streams and of the other systems, for up to 1 GiB; they are"
+            + " deleted. Default: ${DEFAULT-VALUE}.")
+    private Path logFolder;
 
     @Option(
         names = "--slice-ms",
@@ -123,7 +131,7 @@ public final class CompareCommand implements ToolCommand {
         boolean spinning = next >= 0 && CpuQuota.availableCores() >= 2;
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        try (RunDirectory directory = new RunDirectory(LARGEST_BYTES)) {
+        try (RunDirectory directory = new RunDirectory(LARGEST_BYTES, logFolder)) {
             RigSettings settings =
                 new RigSettings(directory.path(), sliceMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning,
                     baseline == null ? null : Baseline.of(baseline));

@@ -48,6 +48,16 @@ final class Contenders {
     static final String BARE_UDP_CABLE = "bare-udp-cable";
     static final String AERON_IPC = "aeron-ipc";
     static final String AERON_UDP = "aeron-udp";
+    static final String STREAM = "jfabric-stream";
+    static final String STREAM_UNBOUND = "jfabric-stream-unbound";
+    /** The same once more, so that both can be compared. */
+    static final String STREAM_CONTROL = "jfabric-stream-unbound-control";
+    static final String STREAM_RECORDED = "jfabric-stream-recorded";
+    static final String RECORDING = "jfabric-recording";
+    static final String TABLE = "jfabric-table";
+    static final String ARCHIVE = "aeron-archive";
+    static final String CHRONICLE = "chronicle-queue";
+    static final String BARE_FILE = "bare-file";
     static final String HAND_OVER = "hand-over";
     /** Of the probe only. */
     static final String BARE_HAND_OVER = "bare-hand-over";
@@ -66,7 +76,9 @@ final class Contenders {
         UcxTool.POSIX.id(), LibfabricTool.SHM.id(), TCP, BARE_TCP, LibfabricTool.TCP.id(),
         UcxTool.TCP.id(), CONNECTION, GATEWAY,
         RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, PACKET_CABLE,
-        BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH, HAND_OVER, COPY),
+        BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
+        STREAM, stream(3), stream(10), stream(100), aeronReaders(3), STREAM_UNBOUND, STREAM_CONTROL, STREAM_RECORDED,
+        RECORDING, ARCHIVE, CHRONICLE, BARE_FILE, TABLE, HAND_OVER, COPY),
         inOneThread("", Long.MAX_VALUE).stream().map(JvmContender.Definition::id)).toList();
 
     private static final int ANY_SIZE = Integer.MAX_VALUE;
@@ -107,10 +119,6 @@ final class Contenders {
             new JvmContender.Definition(FRESH, "JFabric, embedded INVOKER, shm, in processes that are new, "
                 + (hasAotCache() ? "with an" : "without an") + " AOT cache", jfabric,
                 pair(SideKind.JFABRIC_INVOKER), Set.of(Pass.FRESH), ANY_SIZE, 2, false, freshLaunch(), null),
-            new JvmContender.Definition(BARE_TCP, "two loops over sockets, tcp", java,
-                pair(SideKind.BARE_TCP), exchange, ANY_SIZE, 2, false),
-            new JvmContender.Definition(BARE_UDP, "two loops over sockets, udp", java,
-                pair(SideKind.BARE_UDP), exchange, BarePort.MOST_DATAGRAM_BYTES, 2, false),
             new JvmContender.Definition(AERON_IPC, "Aeron IPC", AeronVersion.VERSION,
                 with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), all, ANY_SIZE, 2, false),
             new JvmContender.Definition(TCP, "JFabric, embedded INVOKER, tcp", jfabric,
@@ -126,6 +134,8 @@ final class Contenders {
             new JvmContender.Definition(COPY, "plain copy in memory", java,
                 Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
         definitions.addAll(otherSetups(jfabric, java));
+        definitions.addAll(streams(jfabric));
+        definitions.addAll(logs(jfabric, java));
         definitions.addAll(inOneThread(jfabric, settings.directory().toFile().getUsableSpace()));
         definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
         List<Contender> contenders = new ArrayList<>();
@@ -157,6 +167,10 @@ final class Contenders {
             new JvmContender.Definition(UDP_SMALL_BATCHES, "JFabric, the same in batches too short to be joined",
                 jfabric, pair(SideKind.JFABRIC_UDP), Set.of(Pass.STREAM), DatagramPort.MOST_BYTES, 2, true,
                 new Launch(List.of("-Djfabric.udp.batchSize=15"), null), null),
+            new JvmContender.Definition(BARE_TCP, "two loops over sockets, tcp", java,
+                pair(SideKind.BARE_TCP), exchange, ANY_SIZE, 2, false),
+            new JvmContender.Definition(BARE_UDP, "two loops over sockets, udp", java,
+                pair(SideKind.BARE_UDP), exchange, BarePort.MOST_DATAGRAM_BYTES, 2, false),
             new JvmContender.Definition(PACKET, "JFabric, embedded INVOKER, datagrams by packet sockets", jfabric,
                 pair(SideKind.JFABRIC_PACKET), exchange, DatagramPort.MOST_BYTES, 2, true, Launch.USUAL,
                 isPermitted() ? null : PACKET + NO_PACKET_SOCKETS),
@@ -171,6 +185,54 @@ final class Contenders {
                 "JFabric, the same with 1,000 connections that share a receive context", jfabric,
                 pair(SideKind.JFABRIC_GATEWAY), exchange, ANY_SIZE, 2, false)));
         return definitions;
+    }
+
+    /** A publication and its subscriptions. */
+    private static List<JvmContender.Definition> streams(String jfabric) {
+        Set<Pass> stream = Set.of(Pass.STREAM);
+        Set<Pass> burst = Set.of(Pass.BURST);
+        Set<Pass> write = Set.of(Pass.WRITE);
+        String title = "JFabric, embedded INVOKER, publication and ";
+        JvmContender.Definition one = new JvmContender.Definition(STREAM, title + "1 subscription", jfabric,
+            pair(SideKind.JFABRIC_STREAM), Set.of(Pass.EXCHANGE, Pass.STREAM, Pass.BURST), ANY_SIZE, 2, true);
+        Map<SideRole, SideKind> recorded = pair(SideKind.JFABRIC_STREAM_RECORDED);
+        return List.of(one,
+            new JvmContender.Definition(stream(3), title + "3 subscriptions", jfabric, pair(SideKind.JFABRIC_STREAM),
+                stream, ANY_SIZE, 2, true, Launch.peers(ManyPeersSide.Pattern.TURN, 3), null),
+            new JvmContender.Definition(stream(10), title + "10 subscriptions", jfabric, pair(SideKind.JFABRIC_STREAM),
+                burst, ANY_SIZE, 2, false, Launch.peers(ManyPeersSide.Pattern.TURN, 10), null),
+            new JvmContender.Definition(stream(100), title + "100 subscriptions", jfabric,
+                pair(SideKind.JFABRIC_STREAM), burst, ANY_SIZE, 2, false,
+                Launch.peers(ManyPeersSide.Pattern.TURN, 100), null),
+            new JvmContender.Definition(aeronReaders(3), "Aeron IPC, publication and 3 subscriptions",
+                AeronVersion.VERSION, with(pair(SideKind.AERON_IPC), SideKind.AERON_DRIVER), stream, ANY_SIZE, 2,
+                false, Launch.peers(ManyPeersSide.Pattern.TURN, 3), null),
+            new JvmContender.Definition(STREAM_UNBOUND, title + "1 subscription, bound to no core", jfabric,
+                pair(SideKind.JFABRIC_STREAM), write, ANY_SIZE, 2, false, Launch.UNBOUND, null),
+            new JvmContender.Definition(STREAM_CONTROL, title + "1 subscription, bound to no core, once more", jfabric,
+                pair(SideKind.JFABRIC_STREAM), write, ANY_SIZE, 2, false, Launch.UNBOUND, null),
+            new JvmContender.Definition(STREAM_RECORDED, title + "1 subscription, bound to no core, recorded", jfabric,
+                recorded, write, ANY_SIZE, 2, false, Launch.UNBOUND, null));
+    }
+
+    /** What writes to a disk and reads from it; and the table. */
+    private static List<JvmContender.Definition> logs(String jfabric, String java) {
+        Set<Pass> all = Set.of(Pass.RECORD, Pass.COMMIT, Pass.REPLAY);
+        return List.of(
+            new JvmContender.Definition(RECORDING, "JFabric, embedded INVOKER, recorded publication and LogReader",
+                jfabric, Map.of(SideRole.PING, SideKind.JFABRIC_RECORDING), all, ANY_SIZE, 1, false, Launch.UNBOUND,
+                null),
+            new JvmContender.Definition(ARCHIVE, "Aeron Archive, recorded IPC publication and replay",
+                AeronVersion.VERSION, self(SideKind.AERON_ARCHIVE_DRIVER, SideKind.AERON_ARCHIVE),
+                Set.of(Pass.RECORD, Pass.REPLAY), ArchiveJournal.MOST_BYTES, 1, false, Launch.UNBOUND, null),
+            new JvmContender.Definition(CHRONICLE, "Chronicle Queue, appender and tailer", ChronicleJournal.version(),
+                Map.of(SideRole.PING, SideKind.CHRONICLE), all, ANY_SIZE, 1, false, ChronicleJournal.LAUNCH, null),
+            new JvmContender.Definition(BARE_FILE, "a write and a fdatasync for each message", java,
+                Map.of(SideRole.PING, SideKind.BARE_FILE), Set.of(Pass.COMMIT), ANY_SIZE, 1, false, Launch.UNBOUND,
+                null),
+            new JvmContender.Definition(TABLE, "JFabric, table of newest values, a reader, 1,024 keys in turn",
+                jfabric, Map.of(SideRole.PING, SideKind.JFABRIC_TABLE), Set.of(Pass.GET), TableSide.MOST_BYTES, 1,
+                false));
     }
 
     private static List<JvmContender.Definition> cabled(String jfabric, String java) throws InterruptedException {
@@ -238,6 +300,14 @@ final class Contenders {
 
     static String group(int readers) {
         return "jfabric-group-" + readers;
+    }
+
+    static String stream(int readers) {
+        return STREAM + '-' + readers;
+    }
+
+    static String aeronReaders(int readers) {
+        return AERON_IPC + '-' + readers + "-readers";
     }
 
     private static List<JvmContender.Definition> throughTwoDaemons(String jfabric) {

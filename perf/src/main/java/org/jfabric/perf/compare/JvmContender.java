@@ -350,7 +350,12 @@ final class JvmContender implements Contender {
                 values.put(CellMetric.MEMORY, sum(SideClient::memoryBytes) / BYTES_PER_MIB);
             }
             case GET, FETCH_ADD -> values.put(CellMetric.OPERATION_TIME, elapsedNs / count);
-            case STREAM, PUT_STREAM -> {
+            case BURST -> values.put(CellMetric.WRITE_TIME, ping.histogram().getMean() / PortLoops.CHUNK);
+            case WRITE -> {
+                values.put(CellMetric.WRITE_P50, (double) ping.histogram().getValueAtPercentile(50));
+                values.put(CellMetric.WRITE_P99, (double) ping.histogram().getValueAtPercentile(99));
+            }
+            case STREAM, PUT_STREAM, RECORD, COMMIT, REPLAY -> {
                 values.put(CellMetric.MESSAGE_RATE, count * NS_PER_SECOND / elapsedNs);
                 values.put(CellMetric.STREAM_TIME, elapsedNs / count);
                 values.put(CellMetric.BANDWIDTH, count * NS_PER_SECOND / elapsedNs * sizeBytes / MEGABYTE);
@@ -369,7 +374,9 @@ final class JvmContender implements Contender {
             }
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }
-        double waitedNs = reports.values().stream().mapToDouble(report -> report.load().waitedNs()).max().orElse(0);
+        double waitedNs = definition.kinds.values().stream().anyMatch(SideKind::hasThreads)
+            ? reports.size() * elapsedNs - cpuNs
+            : reports.values().stream().mapToDouble(report -> report.load().waitedNs()).max().orElse(0);
         double own = definition.kinds.containsValue(SideKind.AERON_DRIVER) ? AERON_DRIVER_PART : 0;
         return new SliceReading(values, ping.histogram(), Math.max(0, waitedNs / elapsedNs - own));
     }

@@ -44,6 +44,7 @@ final class Machine {
         for (Contender contender : contenders) {
             found.put(VERSION + contender.id(), contender.version());
         }
+        found.put("logFolder", fileSystem(settings.directory().resolve(RunDirectory.DISK)));
         found.put("measuringCpu", Integer.toString(settings.pingCpu()));
         found.put("answeringCpu", Integer.toString(settings.pongCpu()));
         found.put("nativeProgramsBound", Boolean.toString(Programs.find("taskset") != null));
@@ -55,6 +56,14 @@ final class Machine {
     /** The average number of threads that wanted a core in the last minute. */
     static double load() {
         return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+    }
+
+    private static String fileSystem(Path folder) {
+        try {
+            return folder.toRealPath() + ", " + Files.getFileStore(folder).type();
+        } catch (IOException ex) {
+            return "none";
+        }
     }
 
     private static String commit() throws InterruptedException {

@@ -54,7 +54,8 @@ final class Matrix {
         List<Cell> cells = new ArrayList<>();
         for (Contender contender : contenders) {
             for (Pass pass : List.of(Pass.EXCHANGE, Pass.STREAM, Pass.PACED, Pass.COLD, Pass.FRESH, Pass.PUT,
-                Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD)) {
+                Pass.PUT_STREAM, Pass.GET, Pass.FETCH_ADD, Pass.BURST, Pass.WRITE, Pass.RECORD, Pass.COMMIT,
+                Pass.REPLAY)) {
                 for (int size : sizes) {
                     if (contender.can(pass, size) && (pass != Pass.PACED || size <= LARGEST_PACED_BYTES)
                         && (pass != Pass.FETCH_ADD || size == Long.BYTES)) {

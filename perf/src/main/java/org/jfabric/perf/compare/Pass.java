@@ -20,10 +20,28 @@ enum Pass {
     GET,
     /** Fetch-and-add operations on a word of the other side, one after the other. */
     FETCH_ADD,
+    /** Bursts of messages one way, each answered by one: the time of the calls that write. */
+    BURST,
+    /** Messages one way at a fixed rate; measured from the time at which they should have been sent until they were. */
+    WRITE,
+    /** Messages into a log, until all are in the page cache. */
+    RECORD,
+    /** Messages into a log, until all are on stable storage. */
+    COMMIT,
+    /** Messages out of a log that is in the page cache, from its first one on; the log is opened meanwhile. */
+    REPLAY,
     /** As {@link #STREAM}, as many messages as a target names and only once; not for its time. */
     COLLECTED,
     /** As {@link #EXCHANGE}, or as {@link #PUT}, contents made and compared. */
     VERIFY,
     /** As {@link #STREAM}, contents made and compared. */
-    VERIFY_STREAM
+    VERIFY_STREAM;
+
+    /** Returns true if the side that begins finds a distribution. */
+    boolean hasDistribution() {
+        return switch (this) {
+            case PACED, COLD, FRESH, BURST, WRITE -> true;
+            default -> false;
+        };
+    }
 }

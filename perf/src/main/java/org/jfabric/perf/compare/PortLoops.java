@@ -64,6 +64,53 @@ final class PortLoops {
         return System.nanoTime() - begin;
     }
 
+    /**
+     * Sends bursts of messages, each after the answer to the one before. Returns the nanoseconds that the calls took
+     * for each burst, without the wait for the answers.
+     */
+    Histogram writePing(long count) {
+        Histogram bursts = new Histogram(HIGHEST_NS, DIGITS);
+        long begin = System.nanoTime();
+        for (long done = 0; done < count; done += CHUNK) {
+            long burst = System.nanoTime();
+            sendChunk(CHUNK);
+            bursts.recordValue(Math.min(System.nanoTime() - burst, HIGHEST_NS));
+            await(1);
+        }
+        pacedNs = System.nanoTime() - begin;
+        return bursts;
+    }
+
+    /** Takes bursts of messages, and answers each by one; other than with {@link #burstPong} all are whole ones. */
+    void writePong(long count) {
+        for (long done = 0; done < count; done += CHUNK) {
+            await(CHUNK);
+            sendChunk(1);
+        }
+    }
+
+    /**
+     * Sends at a fixed rate, whether or not the messages before have arrived, then waits for the word that all have.
+     *
+     * @return nanoseconds from the time at which each message should have been sent until it was.
+     */
+    Histogram pacedWrites(long count, long intervalNs) {
+        Histogram writes = new Histogram(HIGHEST_NS, DIGITS);
+        long begin = System.nanoTime() + intervalNs;
+        for (long i = 0; i < count; i++) {
+            long dueNs = begin + i * intervalNs;
+            while (System.nanoTime() - dueNs < 0) {
+                Thread.onSpinWait();
+            }
+            send();
+            writes.recordValue(Math.clamp(System.nanoTime() - dueNs, 0, HIGHEST_NS));
+            port.poll();
+        }
+        await(1);
+        pacedNs = System.nanoTime() - begin;
+        return writes;
+    }
+
     /** Takes bursts of messages, and answers each by one. */
     void burstPong(long count) {
         for (long done = 0; done < count; done += CHUNK) {
@@ -104,8 +151,8 @@ final class PortLoops {
     }
 
     /**
-     * Duration of the last {@link #pacedPing} in nanoseconds: more than its count over its rate if the rate was not
-     * kept.
+     * Duration of the last pass with a distribution in nanoseconds: of a paced one more than its count over its rate if
+     * the rate was not kept.
      */
     long pacedNs() {
         return pacedNs;

@@ -59,6 +59,22 @@ final class PortSide implements Side {
                     loops.pacedPong(count);
                 }
             }
+            case BURST -> {
+                if (begins) {
+                    distribution = loops.writePing(count);
+                    elapsedNs = loops.pacedNs();
+                } else {
+                    loops.writePong(count);
+                }
+            }
+            case WRITE -> {
+                if (begins) {
+                    distribution = loops.pacedWrites(count, SideSettings.INTERVAL_NS);
+                    elapsedNs = loops.pacedNs();
+                } else {
+                    loops.streamPong(count);
+                }
+            }
             default -> throw new IllegalArgumentException(pass.name());
         }
         port.end();

@@ -22,6 +22,14 @@ final class Refusal {
         }
     }
 
+    /** Throws unless a call of a stream or a log has succeeded, or may succeed later. */
+    static void unlessAgain(int result) {
+        if (result < 0 && result != -FabricErrno.EAGAIN) {
+            throw new ToolException("A call of a stream failed with " + FabricErrno.name(-result) + " ("
+                + FabricErrno.describe(-result) + ").");
+        }
+    }
+
     /**
      * Describes the result of a call.
      *

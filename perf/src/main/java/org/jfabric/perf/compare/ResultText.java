@@ -46,6 +46,7 @@ final class ResultText {
         return String.format(Locale.ROOT, "%.3f (%s), must %s, goal %s: %s", verdict.ratio(), rounds(verdict),
             target.mustText(), target.goalText(), brief(verdict)) + (outcome != Target.Outcome.NOT_JUDGED ? ""
             : target.unfit() != null ? ": " + target.unfit()
+            : verdict.valid() >= target.neededRounds() ? ": the control differs"
             : String.format(Locale.ROOT, ": %d valid rounds are needed", target.neededRounds()));
     }
 

@@ -10,13 +10,22 @@ import java.nio.file.Path;
  * @param baseline  class path of an older build of JFabric, or null.
  */
 record RigSettings(Path directory, long sliceNs, int pingCpu, int pongCpu, boolean spinning, Baseline baseline) {
-    /** The clocks of a paced pass and of one with cold endpoints leave room for few messages. */
-    private static final int CLOCKED_SLICES = 10;
+    /**
+     * The clocks of a paced pass and of one with cold endpoints leave room for few messages, and a disk syncs slowly.
+     */
+    private static final int LONG_SLICES = 10;
+    /** For the 99th percentile of what happens once in many milliseconds. */
+    private static final int LONGEST_SLICES = 40;
     /** Of a program that is started for it, which has its own warm-up. */
     private static final int STARTED_SLICES = 4;
 
     long sliceNs(Pass pass) {
-        return pass == Pass.PACED || pass == Pass.COLD ? CLOCKED_SLICES * sliceNs : sliceNs;
+        return switch (pass) {
+            case PACED, COLD, COMMIT, REPLAY -> LONG_SLICES * sliceNs;
+            case WRITE -> LONGEST_SLICES * sliceNs;
+            case RECORD -> STARTED_SLICES * sliceNs;
+            default -> sliceNs;
+        };
     }
 
     /** Length of a slice of a program that is started for it. */

@@ -40,6 +40,22 @@ enum SideKind {
     JFABRIC_ONE_THREAD,
     /** JFabric, a group's writer and its readers in one thread. */
     JFABRIC_GROUP,
+    /** JFabric in mode INVOKER, a publication with its subscriptions in the other process, and one back. */
+    JFABRIC_STREAM,
+    /** The same; what the side that begins writes is recorded. */
+    JFABRIC_STREAM_RECORDED,
+    /** JFabric, a recorded publication without readers, and the reader of its log. */
+    JFABRIC_RECORDING,
+    /** JFabric, the reader of a table of newest values. */
+    JFABRIC_TABLE,
+    /** Aeron's media driver with its archive, for others. */
+    AERON_ARCHIVE_DRIVER,
+    /** A client of it, whose messages are recorded and replayed. */
+    AERON_ARCHIVE,
+    /** A Chronicle Queue. */
+    CHRONICLE,
+    /** A file that is written and synced. */
+    BARE_FILE,
     /** A JFabric daemon in mode SHARED whose threads are bound to no core. */
     JFABRIC_SHARED_UNBOUND,
     /** A client of it that sleeps until a message over shm is there. */
@@ -95,6 +111,14 @@ enum SideKind {
             case JFABRIC_ONE_THREAD -> new ManyPeersSide(
                 settings.directory(), Launch.pattern(), Launch.peers(), settings.sizeBytes());
             case JFABRIC_GROUP -> new GroupSide(settings, Launch.peers());
+            case JFABRIC_STREAM -> new PortSide(settings, new StreamPort(settings, Launch.peers(), false));
+            case JFABRIC_STREAM_RECORDED -> new PortSide(settings, new StreamPort(settings, Launch.peers(), true));
+            case JFABRIC_RECORDING -> new JournalSide(settings, new StreamJournal(settings));
+            case JFABRIC_TABLE -> new TableSide(settings);
+            case AERON_ARCHIVE_DRIVER -> new ArchiveJournal.Driver(settings);
+            case AERON_ARCHIVE -> new JournalSide(settings, new ArchiveJournal(settings));
+            case CHRONICLE -> new JournalSide(settings, new ChronicleJournal(settings));
+            case BARE_FILE -> new JournalSide(settings, new FileJournal(settings));
             case JFABRIC_SHARED_UNBOUND -> new JFabricDaemon(settings, ThreadingMode.SHARED, false);
             case JFABRIC_WAITING_SHM -> new WaitingSide(settings, "shm");
             case JFABRIC_WAITING_TCP -> new WaitingSide(settings, "tcp");
@@ -110,6 +134,17 @@ enum SideKind {
             case HAND_OVER -> new HandOverSide(settings);
             case BARE_HAND_OVER -> new BareHandOverSide(settings);
             case COPY -> new CopySide(settings);
+        };
+    }
+
+    /**
+     * Whether threads beside the one that measures do part of the work: these may take the core from it, which is part
+     * of the cost.
+     */
+    boolean hasThreads() {
+        return switch (this) {
+            case JFABRIC_STREAM_RECORDED, JFABRIC_RECORDING, AERON_ARCHIVE -> true;
+            default -> false;
         };
     }
 }

@@ -152,7 +152,7 @@ public final class SideProcess implements ToolCommand {
         long result = side.run(pass, count);
         PassLoad load = span.end();
         say("done " + new SideReport(result, load, side.driverCycles(),
-            pass == Pass.PACED || pass == Pass.COLD || pass == Pass.FRESH ? side.distribution() : null,
+            pass.hasDistribution() ? side.distribution() : null,
             profiler == null ? null : profiler.end(base)).format());
     }
 
@@ -182,6 +182,7 @@ public final class SideProcess implements ToolCommand {
             System.err.println("the rig's commands cannot be read: " + ex.getMessage());
         }
         // again if another orphan, which is about to end as well, has made a file meanwhile
+        RunDirectory.deleteLogs(base);
         for (int i = 0; i < DELETE_TRIES && Files.exists(base); i++) {
             TemporaryDirectory.deleteOf(base.resolve("any"));
             LockSupport.parkNanos(DELETE_PAUSE_NS);

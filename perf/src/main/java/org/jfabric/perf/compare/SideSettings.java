@@ -28,6 +28,11 @@ record SideSettings(
         return directory.resolve(role.text());
     }
 
+    /** Folder for the logs of this cell, on a disk if the run has one; not there yet. */
+    Path onDisk() {
+        return directory.resolveSibling(RunDirectory.DISK).resolve(directory.getFileName());
+    }
+
     /** The role of the side that this one talks to. */
     SideRole other() {
         return role == SideRole.PING ? SideRole.PONG : SideRole.PING;

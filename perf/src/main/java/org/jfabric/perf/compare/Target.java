@@ -23,16 +23,27 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
     static final double SHOWN = Double.POSITIVE_INFINITY;
     /** Fewer valid rounds than that are not judged. */
     static final int LEAST_VALID_ROUNDS = 15;
+    /** A control that differs from the reference by more shows that the differences are the machine's. */
+    private static final double MOST_OF_CONTROL = 1.1;
 
     /**
      * Something to be compared with.
      *
-     * @param cell   of the other contender, or another one of JFabric's.
-     * @param unfit  why the other contender is no peer, so that there is no verdict: a clause; else null.
+     * @param cell      of the other contender, or another one of JFabric's.
+     * @param unfit     why the other contender is no peer, so that there is no verdict: a clause; else null.
+     * @param isControl true if it is the same as the other reference, and there is no verdict if they differ.
      */
-    record Reference(Cell cell, double factor, String unfit) {
+    record Reference(Cell cell, double factor, String unfit, boolean isControl) {
         Reference(Cell cell, double factor) {
             this(cell, factor, null);
+        }
+
+        Reference(Cell cell, double factor, String unfit) {
+            this(cell, factor, unfit, false);
+        }
+
+        static Reference control(Cell cell) {
+            return new Reference(cell, 1, null, true);
         }
 
         private double value(Results.Round round, CellMetric metric) {
@@ -138,7 +149,8 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
 
     /** The must for people. */
     String mustText() {
-        return must == SHOWN ? "shown" : least > 0 ? String.format(Locale.ROOT, "%.2f to %.2f", least, must)
+        return must == SHOWN || metric.moreIsBetter() && must == 0 ? "shown"
+            : least > 0 ? String.format(Locale.ROOT, "%.2f to %.2f", least, must)
             : String.format(Locale.ROOT, "%.2f", must);
     }
 
@@ -154,7 +166,7 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
             Results.values(counted, round -> round.value(own, metric) / reference(round, references)));
         double goalRatio = goalFor == null ? ratios.median() : Statistics.median(
             Results.values(counted, round -> round.value(own, metric) / reference(round, List.of(goalFor))));
-        boolean judged = valid >= neededRounds() && unfit() == null;
+        boolean judged = valid >= neededRounds() && unfit() == null && controlDiffersBy(results) <= MOST_OF_CONTROL;
         double missedBy = judged ? missedBy(ratios.median()) : 0;
         Outcome outcome = rounds.isEmpty() ? Outcome.NOT_MEASURED : !judged ? Outcome.NOT_JUDGED
             : missedBy > 0 ? Outcome.MISSED : reaches(goalRatio, goal) ? Outcome.GOAL_MET : Outcome.MET;
@@ -164,9 +176,18 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
             missedBy, rounds.size(), valid);
     }
 
+    /** The factor between the median of the control and that of the reference; 1 without a control. */
+    double controlDiffersBy(Results results) {
+        List<Results.Round> counted = Results.counted(metric, results.rounds(metric, cells()));
+        double ratio = references.stream().filter(Reference::isControl).mapToDouble(control -> Statistics.median(
+            Results.values(counted, round -> control.value(round, metric) / reference(round, references))))
+            .findFirst().orElse(1);
+        return Math.max(ratio, 1 / ratio);
+    }
+
     /** The value of the reference that is easiest to reach, or 1 without any. */
     private double reference(Results.Round round, List<Reference> those) {
-        return those.stream().mapToDouble(each -> each.value(round, metric))
+        return those.stream().filter(each -> !each.isControl).mapToDouble(each -> each.value(round, metric))
             .reduce((one, other) -> metric.moreIsBetter() ? Math.min(one, other) : Math.max(one, other)).orElse(1);
     }
 

@@ -29,6 +29,8 @@ final class Targets {
         cell(Contenders.MANY_RECEIVES, Pass.STREAM, SIZE));
 
     private static final double COPY_FACTOR = 0.9;
+    private static final double REPLAY_MUST = 1e6;
+    private static final double REPLAY_GOAL = 5e6;
     private static final double COLD_CYCLES = 64;
     private static final double FRESH_GOAL = 3;
     /** Systems that are reported beside those of the targets, with one message at a time of 64 bytes. */
@@ -61,6 +63,8 @@ final class Targets {
         made.sockets();
         made.asBefore();
         made.againstTheBaseline();
+        made.groups();
+        made.recording();
         return List.copyOf(made.targets);
     }
 
@@ -206,6 +210,56 @@ final class Targets {
             cell(Contenders.ONE_THREAD_BASELINE, Pass.EXCHANGE, SIZE), 0.7, 0.55));
         targets.add(Target.ofValue("messages 900 to 1,100 of a fresh JVM at 1,000 a second, against the steady state",
             cell(Contenders.FRESH, Pass.FRESH, SIZE), CellMetric.FRESH_OVER_STEADY, Target.SHOWN, FRESH_GOAL));
+    }
+
+    /** A publication and its readers. */
+    private void groups() {
+        Cell one = cell(Contenders.STREAM, Pass.BURST, SIZE);
+        for (int readers : new int[] {10, 100}) {
+            targets.add(new Target("time of a written message of 64 bytes with " + readers
+                + " subscriptions in the other process, against one", cell(Contenders.stream(readers), Pass.BURST,
+                SIZE), CellMetric.WRITE_TIME, one, Target.SHOWN, readers > 10 ? 1.5 : Double.NaN));
+        }
+        targets.add(new Target("half round trip of 64 bytes, publication and subscription, against Aeron IPC",
+            cell(Contenders.STREAM, Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
+            cell(Contenders.AERON_IPC, Pass.EXCHANGE, SIZE), 1.1, 0.9));
+        targets.add(new Target("message rate of 64 bytes to 1 subscription against Aeron IPC",
+            cell(Contenders.STREAM, Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE,
+            cell(Contenders.AERON_IPC, Pass.STREAM, SIZE), 0.9, 1.2));
+        targets.add(new Target("message rate of 64 bytes to 3 subscriptions against Aeron IPC",
+            cell(Contenders.stream(3), Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE,
+            cell(Contenders.aeronReaders(3), Pass.STREAM, SIZE), 0.9, 1.2));
+        targets.add(new Target("p99 of writes at 100,000 messages/s of 64 bytes, recorded against not recorded",
+            cell(Contenders.STREAM_RECORDED, Pass.WRITE, SIZE), CellMetric.WRITE_P99, List.of(
+                new Target.Reference(cell(Contenders.STREAM_UNBOUND, Pass.WRITE, SIZE), 1),
+                Target.Reference.control(cell(Contenders.STREAM_CONTROL, Pass.WRITE, SIZE))), 1.2, 1.05, null));
+        targets.add(Target.ofValue("read of 64 bytes of a table of newest values, ns",
+            cell(Contenders.TABLE, Pass.GET, SIZE), CellMetric.OPERATION_TIME, 20, Double.NaN));
+    }
+
+    /** Logs on one file system, each with the same bytes. */
+    private void recording() {
+        Cell recorded = cell(Contenders.RECORDING, Pass.RECORD, SIZE);
+        Cell longer = cell(Contenders.RECORDING, Pass.RECORD, DATAGRAM);
+        Cell replayed = cell(Contenders.RECORDING, Pass.REPLAY, SIZE);
+        for (String other : List.of(Contenders.ARCHIVE, Contenders.CHRONICLE)) {
+            String name = other.equals(Contenders.ARCHIVE) ? "Aeron Archive" : "Chronicle Queue";
+            targets.add(new Target("recorded messages/s of 64 bytes, page cache, against " + name, recorded,
+                CellMetric.MESSAGE_RATE, cell(other, Pass.RECORD, SIZE), 1.0, 1.5));
+            targets.add(new Target("recorded MB/s of 1 KiB, page cache, against " + name, longer,
+                CellMetric.BANDWIDTH, cell(other, Pass.RECORD, DATAGRAM), 1.0, 1.5));
+            targets.add(new Target("replayed messages/s of 64 bytes, page cache, against " + name, replayed,
+                CellMetric.MESSAGE_RATE, cell(other, Pass.REPLAY, SIZE),
+                other.equals(Contenders.ARCHIVE) ? 1.0 : 0, Double.NaN));
+        }
+        targets.add(Target.ofValue("replayed messages/s of 64 bytes, page cache", replayed, CellMetric.MESSAGE_RATE,
+            REPLAY_MUST, REPLAY_GOAL));
+        for (String other : List.of(Contenders.BARE_FILE, Contenders.CHRONICLE)) {
+            targets.add(new Target("time of a synced message of 64 bytes against " + (other.equals(Contenders.CHRONICLE)
+                ? "Chronicle Queue with a sync for each" : "a write and a fdatasync for each"),
+                cell(Contenders.RECORDING, Pass.COMMIT, SIZE), CellMetric.STREAM_TIME, cell(other, Pass.COMMIT, SIZE),
+                Target.SHOWN, 0.2));
+        }
     }
 
     /** The cells that are reported beside those of the targets. */

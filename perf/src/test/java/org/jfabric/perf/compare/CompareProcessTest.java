@@ -107,6 +107,18 @@ class CompareProcessTest {
         }
     }
 
+    /** It gives its process the options that it needs. */
+    @Test
+    void shouldMeasureAChronicleQueue() throws Exception {
+        Run run = run(Map.of(), "--systems", "chronicle-queue", "--sizes", "64", "--full", "--rounds", "1",
+            "--slice-ms", "2", "--messages", "0", "--log-folder", folder.toString());
+        assertEquals(0, run.status, run.err);
+        for (String metric : List.of("messageRate", "bandwidth", "timePerStreamedMessage")) {
+            assertTrue(run.out.lines().anyMatch(line -> line.matches("chronicle-queue +" + metric + " .*")), run.out);
+        }
+        assertEquals(0, folder.toFile().list().length, "logs are left");
+    }
+
     @Test
     void shouldRefuseASystemThatItDoesNotKnow() throws Exception {
         Run run = run(Map.of(), "--systems", "telepathy");

@@ -92,6 +92,64 @@ class SidesTest {
         }
     }
 
+    /** Bursts are whole ones, also of a count that is none. */
+    @ParameterizedTest
+    @CsvSource({"JFABRIC_STREAM, EXCHANGE", "JFABRIC_STREAM, VERIFY", "JFABRIC_STREAM, VERIFY_STREAM",
+        "JFABRIC_STREAM, BURST", "JFABRIC_STREAM_RECORDED, WRITE"})
+    void shouldWriteAStreamThatTheOtherSideReads(SideKind kind, Pass pass) throws Exception {
+        try (Side pong = kind.open(Exchange.settings(SideRole.PONG, pass, SIZE, cell));
+            Side ping = kind.open(Exchange.settings(SideRole.PING, pass, SIZE, cell))) {
+            connect(pong, ping);
+            connect(ping, pong);
+            AtomicBoolean isOver = new AtomicBoolean();
+            CompletableFuture<Long> answered = CompletableFuture.supplyAsync(() -> {
+                long result = pong.run(pass, COUNT);
+                while (!isOver.get()) {
+                    pong.cycle();
+                }
+                return result;
+            });
+            assertTrue(ping.run(pass, COUNT) > 0);
+            isOver.set(true);
+            assertEquals(pass == Pass.VERIFY || pass == Pass.VERIFY_STREAM ? COUNT : 0, answered.get());
+            assertEquals(pass.hasDistribution(), ping.distribution() != null);
+        }
+    }
+
+    private static void connect(Side side, Side other) throws Exception {
+        CompletableFuture<Void> connected = CompletableFuture.runAsync(side::connect);
+        while (!connected.isDone()) {
+            other.cycle();
+        }
+        connected.get();
+    }
+
+    /** Chronicle needs options of the JVM. */
+    @ParameterizedTest
+    @CsvSource({"JFABRIC_RECORDING, RECORD", "JFABRIC_RECORDING, COMMIT", "JFABRIC_RECORDING, REPLAY",
+        "AERON_ARCHIVE, RECORD", "AERON_ARCHIVE, REPLAY", "BARE_FILE, COMMIT"})
+    @SuppressWarnings("try")
+    void shouldWriteALogOrReadIt(SideKind kind, Pass pass) {
+        Side archive = kind == SideKind.AERON_ARCHIVE
+            ? SideKind.AERON_ARCHIVE_DRIVER.open(Exchange.settings(SideRole.DRIVER, pass, SIZE, cell)) : null;
+        try (Side side = kind.open(Exchange.settings(SideRole.PING, pass, SIZE, cell))) {
+            side.connect();
+            assertTrue(side.run(pass, COUNT) > 0);
+            assertTrue(side.run(pass, 2 * COUNT) > 0);
+        } finally {
+            if (archive != null) {
+                archive.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldReadATable() {
+        try (Side side = SideKind.JFABRIC_TABLE.open(Exchange.settings(SideRole.PING, Pass.GET, SIZE, cell))) {
+            assertTrue(side.run(Pass.GET, COUNT) > 0);
+        }
+    }
+
     @Test
     @SuppressWarnings("try")
     void shouldExchangeByAeron() throws Exception {

@@ -228,4 +228,24 @@ class TargetTest {
         assertTrue(cells.containsAll(Targets.PROFILED));
         cells.forEach(cell -> assertTrue(Contenders.IDS.contains(cell.system()), cell.toString()));
     }
+
+    @Test
+    void shouldNotJudgeBesideAControlThatDiffers() {
+        Target target = new Target("x", Runs.OWN, CellMetric.HALF_ROUND_TRIP, List.of(
+            new Target.Reference(Runs.UCX, 1), Target.Reference.control(COPY)), 1.2, 1.05, null);
+        for (int i = 0; i < Target.LEAST_VALID_ROUNDS; i++) {
+            results.add(Runs.VALID, Map.of(Runs.OWN, reading(110), Runs.UCX, reading(100), COPY, reading(92)));
+        }
+        assertEquals(1.1, target.judge(results).ratio(), 1e-9);
+        assertTrue(target.judge(results).met());
+        for (int i = 0; i < 2 * Target.LEAST_VALID_ROUNDS; i++) {
+            results.add(Runs.VALID, Map.of(Runs.OWN, reading(110), Runs.UCX, reading(100), COPY, reading(120)));
+        }
+        assertEquals(Target.Outcome.NOT_JUDGED, target.judge(results).outcome());
+        assertTrue(ResultText.outcome(target.judge(results)).endsWith("not judged: the control differs"));
+    }
+
+    private static SliceReading reading(double value) {
+        return new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, value), null);
+    }
 }

@@ -1,0 +1,129 @@
+package org.jfabric.perf.compare;
+
+import java.lang.foreign.MemorySegment;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.jfabric.Fabric;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.StreamHeader;
+import org.jfabric.stream.StreamListener;
+import org.jfabric.stream.Subscription;
+import org.jfabric.tool.PingPongContents;
+import org.jfabric.tool.ToolException;
+
+/**
+ * One of two processes with a driver each in mode INVOKER: a publication sends, and subscriptions receive, all of them
+ * polled by one thread. Messages are offered from a buffer of the application and read where the driver shows them.
+ */
+final class StreamPort implements Port, StreamListener {
+    private static final int LIMIT = 16;
+
+    private final SideSettings settings;
+    private final FabricDriver driver;
+    private final Fabric fabric;
+    private final Publication publication;
+    private final Subscription[] readers;
+    private final byte[] message;
+    private final UnsafeBuffer payload;
+    private final boolean comparing;
+    private long received;
+    /** Never read. Without it the compiler would remove the access to the message. */
+    private long seen;
+
+    /**
+     * Starts the driver.
+     *
+     * @param readers  of the side that begins; the other direction has one.
+     * @param recorded true if that side's messages are recorded.
+     */
+    StreamPort(SideSettings settings, int readers, boolean recorded) {
+        this.settings = settings;
+        boolean begins = settings.role() == SideRole.PING;
+        comparing = settings.pass() == Pass.VERIFY || settings.pass() == Pass.VERIFY_STREAM;
+        message = new byte[settings.sizeBytes()];
+        payload = new UnsafeBuffer(message);
+        this.readers = new Subscription[begins ? 1 : readers];
+        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
+            .directory(settings.ownDirectory()).threadingMode(ThreadingMode.INVOKER).build());
+        fabric = driver.fabric();
+        Publication.Builder builder = Publication.on(fabric, address(settings.role()));
+        publication = (recorded && begins ? builder.recordIn(settings.onDisk()) : builder).open();
+    }
+
+    private static String address(SideRole role) {
+        return "jfabric://" + role.text() + "/stream";
+    }
+
+    @Override
+    public void connect() {
+        for (int i = 0; i < readers.length; i++) {
+            readers[i] = Subscription.on(fabric, address(settings.other())).open();
+        }
+    }
+
+    @Override
+    public void cycle() {
+        publication.poll();
+    }
+
+    @Override
+    public void begin(Pass pass) {
+        // contents are compared in a cell of its own
+    }
+
+    @Override
+    public boolean trySend() {
+        if (comparing) {
+            PingPongContents.fill(MemorySegment.ofArray(message), message.length, publication.position());
+        }
+        int result = publication.offer(payload, 0, message.length);
+        Refusal.unlessAgain(result);
+        return result == 0;
+    }
+
+    @Override
+    public void poll() {
+        long least = Long.MAX_VALUE;
+        for (Subscription reader : readers) {
+            Refusal.unlessAgain(reader.poll(this, LIMIT));
+            least = Math.min(least, reader.position());
+        }
+        received = least;
+    }
+
+    /** Messages that all readers have taken. */
+    @Override
+    public long received() {
+        return received;
+    }
+
+    @Override
+    public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader header) {
+        if (comparing) {
+            compare(buffer, offset, length, header.position());
+        }
+        seen += buffer.getByte(offset);
+    }
+
+    private void compare(DirectBuffer buffer, int offset, int length, long position) {
+        byte[] compared = new byte[length];
+        buffer.getBytes(offset, compared);
+        if (length != message.length
+            || PingPongContents.mismatch(MemorySegment.ofArray(compared), length, position) >= 0) {
+            throw new ToolException("Message " + position + " of the stream, of " + length + " bytes, is not as sent;"
+                + " this is a defect of JFabric, please report it.");
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            fabric.close();
+        } finally {
+            driver.close();
+        }
+    }
+}
