@@ -13,7 +13,7 @@ public final class LinuxErrno {
     static final int ENOMEM = 12;
     static final int EACCES = 13;
     static final int EFAULT = 14;
-    static final int EEXIST = 17;
+    public static final int EEXIST = 17;
     static final int ENOTDIR = 20;
     static final int EINVAL = 22;
     static final int EMFILE = 24;

@@ -276,10 +276,13 @@ final class GroupRecorder {
     private int record() {
         long end = end();
         long stop = Math.min(end, cursor + ring.capacity() / GroupRingDescriptor.RECORDS_PER_RING);
-        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying()) && !isToSync()) {
+        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying()) && !isToSync()
+            && log.written() == position) {
             return 0;
         }
         long before = cursor;
+        long writtenBefore = log.written();
+        long syncedBefore = log.synced();
         readClock();
         while (stop - cursor > 0 && take(end - cursor)) {
             // until the part of the ring is appended
@@ -304,7 +307,7 @@ final class GroupRecorder {
             isAwaited = false;
             services.submit(new Wake());
         }
-        return result == 0 || cursor != before ? 1 : 0;
+        return cursor != before || log.written() != writtenBefore || log.synced() != syncedBefore ? 1 : 0;
     }
 
     private void show(long offset) {

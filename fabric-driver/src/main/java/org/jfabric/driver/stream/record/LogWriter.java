@@ -69,6 +69,7 @@ public final class LogWriter implements AutoCloseable {
     private long dropped;
     private long triedNs;
     private boolean areNamesSynced;
+    private boolean isStateStored = true;
     private int failure;
     private boolean isClosed;
 
@@ -351,6 +352,11 @@ public final class LogWriter implements AutoCloseable {
         }
         int length = folder.segmentLength();
         int fd = disk.create(folder.directory(), name(staged));
+        if (fd == -LinuxErrno.EEXIST) {
+            // left by a call that has failed; no message was accepted behind its begin
+            disk.delete(folder.directory(), name(staged));
+            fd = disk.create(folder.directory(), name(staged));
+        }
         if (fd < 0) {
             return fd;
         }
@@ -401,20 +407,34 @@ public final class LogWriter implements AutoCloseable {
      * @return 0; {@code -FI_ENOSPC}: they stay; {@code -FI_EIO}: the log has ended.
      */
     public int flush() {
-        return failure != 0 ? -failure : check(store());
+        if (failure != 0) {
+            return -failure;
+        }
+        int result = check(store());
+        if (result == 0 && staged < next && check(endGap()) == 0) {
+            // there is room again
+            result = check(store());
+        }
+        return failure != 0 ? -failure : result;
     }
 
     private int store() {
-        if (stage.size() == 0) {
-            return 0;
-        }
-        int result = segment.write(stage);
-        if (result == 0) {
+        if (stage.size() != 0) {
+            int result = segment.write(stage);
+            if (result < 0) {
+                return result;
+            }
             stage.clear();
             written = staged;
-            state.set(written, synced, oldest);
-            result = storeState();
+            isStateStored = false;
         }
+        if (isStateStored) {
+            return 0;
+        }
+        // tried again by the next call if it fails: readers go by it
+        state.set(written, synced, oldest);
+        int result = storeState();
+        isStateStored = result == 0;
         return result;
     }
 
