@@ -70,6 +70,8 @@ public final class LogWriter implements AutoCloseable {
     private long triedNs;
     private boolean areNamesSynced;
     private boolean isStateStored = true;
+    /** Position of the next message at the last flush. */
+    private long flushed = -1;
     private int failure;
     private boolean isClosed;
 
@@ -411,8 +413,10 @@ public final class LogWriter implements AutoCloseable {
             return -failure;
         }
         int result = check(store());
-        if (result == 0 && staged < next && check(endGap()) == 0) {
-            // there is room again
+        boolean isIdle = next == flushed;
+        flushed = next;
+        // of a writer at work append tries, now and then
+        if (result == 0 && staged < next && isIdle && check(endGap()) == 0) {
             result = check(store());
         }
         return failure != 0 ? -failure : result;

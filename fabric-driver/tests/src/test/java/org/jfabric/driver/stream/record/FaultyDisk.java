@@ -3,12 +3,15 @@ package org.jfabric.driver.stream.record;
 import java.util.HashSet;
 import java.util.Set;
 import org.jfabric.driver.resource.LogDisk;
+import org.jfabric.info.FabricErrno;
 
 /** The system's files, some of whose calls fail. */
 final class FaultyDisk extends LogDisk {
     /** Answers instead of the system's, if not 0. */
     int reserved;
     int written;
+    /** The write with this number from now on finds no space, once. */
+    int fullWrite;
     int synced;
     int syncs;
     /** The process is killed in front of the call behind so many others. */
@@ -51,6 +54,9 @@ final class FaultyDisk extends LogDisk {
     public int write(int fd, long address, long lengthBytes, long offset) {
         step();
         dirty.add(fd);
+        if (--fullWrite == 0) {
+            return -FabricErrno.ENOSPC;
+        }
         if (written != 0) {
             super.write(fd, address, lengthBytes / 2, offset);
             return written;

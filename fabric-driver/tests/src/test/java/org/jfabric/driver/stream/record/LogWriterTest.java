@@ -228,6 +228,35 @@ class LogWriterTest {
         }
     }
 
+    @Test
+    void shouldShowReadersWhatIsThereWhenTheStateFindsRoomAgain() {
+        try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk);
+            LogReader reader = LogReader.open(folder)) {
+            kit.append(writer, 10);
+            // the one of the messages is good
+            disk.fullWrite = 2;
+            assertEquals(-FabricErrno.ENOSPC, writer.flush());
+            assertEquals(0, reader.written());
+            assertEquals(0, writer.flush());
+            assertEquals(10, reader.written());
+        }
+    }
+
+    @Test
+    void shouldEndAGapWhenThereIsRoomAgainAlsoWithoutAMessage() {
+        LogOptions options = LogKit.options().whenFull(LogOptions.FullDisk.GAP);
+        try (LogWriter writer = LogWriter.open(folder, "quotes", options, disk)) {
+            disk.reserved = -FabricErrno.ENOSPC;
+            while (writer.dropped() == 0) {
+                kit.append(writer, 1);
+            }
+            disk.reserved = 0;
+            assertEquals(0, writer.flush());
+            assertEquals(0, writer.flush());
+            assertEquals(writer.position(), writer.written());
+        }
+    }
+
     /** Also where space for a byte in the middle of a segment can be missing, as with copies on write. */
     @Test
     void shouldGoOnAfterAWriteThatFoundNoSpace() {
