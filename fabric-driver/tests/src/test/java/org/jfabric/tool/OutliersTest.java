@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.channels.FileChannel;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -93,17 +95,21 @@ class OutliersTest {
     @Test
     void shouldCountPageFaultsOfTheThreadThatIsWatched() throws IOException {
         List<Cause> causes = new ArrayList<>();
-        try (ThreadLoad load = ThreadLoad.ofThisThread("ping")) {
-            Arena arena = Arena.ofConfined();
+        Path folder = TestDirectory.create();
+        try (ThreadLoad load = ThreadLoad.ofThisThread("ping"); Arena arena = Arena.ofConfined();
+            FileChannel file = FileChannel.open(folder.resolve("pages"), StandardOpenOption.CREATE,
+                StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             load.sample(new ArrayList<>());
             long begin = System.nanoTime();
-            // anonymous pages are mapped by their first stores, at most 512 with one fault
-            arena.allocate(64L << 20).fill((byte) 1);
+            // a new file's pages are mapped by their first stores, at most 512 with one fault; what the C library
+            // gives may be mapped already
+            file.map(FileChannel.MapMode.READ_WRITE, 0, 64L << 20, arena).fill((byte) 1);
             assertTrue(load.sample(causes));
-            arena.close();
             Cause faults = causes.stream().filter(each -> each.kind() == Cause.Kind.PAGE_FAULTS).findFirst()
                 .orElseThrow();
             assertTrue(faults.amount() >= 16 && faults.endNs() >= begin, faults::toString);
+        } finally {
+            TestDirectory.delete(folder);
         }
     }
 

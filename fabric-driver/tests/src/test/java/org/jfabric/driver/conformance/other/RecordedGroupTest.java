@@ -40,6 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Recorded groups: what is in the log, who reads it, and where readers change over to the ring. */
+@Tag("conformance")
 @Tag("link-shm")
 @Timeout(120)
 class RecordedGroupTest {
