@@ -166,7 +166,7 @@ public final class TableReader implements AutoCloseable {
      * Waits for a change: spins for a while, then sleeps until the driver wakes it. With an embedded driver in INVOKER
      * mode it runs the driver's cycles meanwhile. A virtual thread keeps its carrier while it sleeps here.
      *
-     * @param version   the last one that the caller knows.
+     * @param version   the last one that the caller has seen.
      * @param timeoutNs nanoseconds; negative for no limit, 0 only checks.
      * @return 0 if the table has a greater version; {@code -FI_ETIMEDOUT}; {@code -FI_EINTR} if the thread was
      *     interrupted, whose flag stays set; {@code -FI_ENODEV} if the driver is gone; {@code -FI_EOPBADSTATE} if

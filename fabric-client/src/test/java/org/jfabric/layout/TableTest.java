@@ -33,7 +33,7 @@ class TableTest {
     private record Value(byte[] bytes, long version) {
     }
 
-    /** A reader, and what it knows of the slots that it has looked up. */
+    /** A reader, and the slots that it has looked up. */
     private static final class Reader {
         private final TableConsumer consumer;
         private final Map<Long, Long> slotByKey = new HashMap<>();

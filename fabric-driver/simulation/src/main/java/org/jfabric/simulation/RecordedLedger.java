@@ -17,7 +17,7 @@ import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
 
 /**
- * The naive model of a recorded group: for each term of its log the messages that the writer was told are accepted, in
+ * The naive model of a recorded group: for each term of its log the messages that were accepted, in
  * a list. What readers see is compared with it; for gaps the files of the log are looked at.
  */
 final class RecordedLedger {
@@ -119,7 +119,7 @@ final class RecordedLedger {
         seen = Math.min(seen, at);
         for (Left each : left) {
             Account.require(isLater || each.opening != openings - 1 || each.next == at,
-                each.reader + " was told that all was read, at " + each.next + " of " + at);
+                each.reader + " has seen the end, at " + each.next + " of " + at);
         }
         left.clear();
         if (isLater) {

@@ -71,7 +71,7 @@ public final class Groups {
     /** Closed, and still being recorded. */
     private Group[] draining = {};
     /** Writers that wait until the log of an earlier one is closed. */
-    private final List<Runnable> waiting = new ArrayList<>();
+    private final List<CreateTask> waiting = new ArrayList<>();
     private GroupMember[] members = {};
     private final GroupMeters meters;
     /** Those of the members. */
@@ -173,14 +173,18 @@ public final class Groups {
                 this, services, name, endpoint, channel(endpoint, address),
                 config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             groups.put(address, group);
-            boolean isRecorded = Arrays.stream(draining).anyMatch(
-                earlier -> earlier.name().log().equals(name.log()));
-            if (isRecorded) {
-                waiting.add(() -> services.submit(new CreateTask(group, join, reads)));
+            CreateTask task = new CreateTask(group, join, reads);
+            if (isDraining(name)) {
+                waiting.add(task);
             } else {
-                services.submit(new CreateTask(group, join, reads));
+                services.submit(task);
             }
         }
+    }
+
+    /** Whether the log of a group is still being written by an earlier one. */
+    private boolean isDraining(GroupName name) {
+        return Arrays.stream(draining).anyMatch(earlier -> earlier.name().log().equals(name.log()));
     }
 
     private void read(GroupJoin join) {
@@ -471,11 +475,13 @@ public final class Groups {
         Group[] left = Arrays.stream(draining).filter(group -> !group.isDrained()).toArray(Group[]::new);
         int work = draining.length - left.length;
         draining = left;
-        if (work != 0) {
-            List<Runnable> next = List.copyOf(waiting);
-            waiting.clear();
-            next.forEach(Runnable::run);
-        }
+        waiting.removeIf(task -> {
+            boolean isNext = !isDraining(task.group.name());
+            if (isNext) {
+                services.submit(task);
+            }
+            return isNext;
+        });
         return work;
     }
 

@@ -46,7 +46,7 @@ final class RecordedMemberMain {
         this.random = new SplittableRandom(seed);
     }
 
-    /** What the writer knows. */
+    /** State of the writer. */
     static final class WriterState {
         private static final int WRITTEN = 0;
         private static final int STOP = 8;

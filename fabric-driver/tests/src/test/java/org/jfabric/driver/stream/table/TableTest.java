@@ -166,7 +166,7 @@ class TableTest {
         assertEquals(-FabricErrno.ENOENT, writer.remove(7));
         assertEquals(-FabricErrno.ENOENT, reader.read(slot, buffer, 0));
         assertEquals(-FabricErrno.ENOENT, reader.slot(0));
-        // the slot is another key's, and then the first one's again: who knows the old slot does not read these
+        // the slot is another key's, and then the first one's again: a reader of the old slot does not read these
         assertEquals(0, put(writer, 9, 4));
         assertEquals(-FabricErrno.ENOENT, reader.version(slot));
         assertEquals(0, writer.remove(9));
