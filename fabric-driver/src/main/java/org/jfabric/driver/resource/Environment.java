@@ -1,8 +1,10 @@
 package org.jfabric.driver.resource;
 
+import java.util.BitSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.NanoClock;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.layout.OwnerId;
 
@@ -17,6 +19,8 @@ public class Environment implements NanoClock {
     public static final Environment SYSTEM = new Environment();
 
     private static final long PAUSE_NS = 20_000;
+
+    private final BitSet processors = Affinity.cpus();
 
     /** For the one of the system, and for simulations. */
     protected Environment() {
@@ -102,6 +106,15 @@ public class Environment implements NanoClock {
     /** Whether a simulation has killed the process: what its driver releases then is not reported to anybody. */
     public boolean isKilled() {
         return false;
+    }
+
+    /**
+     * Processors for threads beside those that are bound to one: a thread that is started by a bound one is bound, too.
+     *
+     * @return those that the process could use when it began to use drivers; not to be changed.
+     */
+    public final BitSet processors() {
+        return processors;
     }
 
     /** The calling thread waits for something that its own cycles do not bring nearer. */

@@ -8,6 +8,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.stream.record.LogWriter;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -221,6 +222,8 @@ final class GroupRecorder {
     // ---- recorder thread ----
 
     private void run() {
+        // the progress agent may be bound to a processor on which it spins
+        Affinity.bind(environment.processors());
         while (!isEnded) {
             if (step() != 0) {
                 rests = 0;

@@ -1,23 +1,32 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.MulticastGroup;
+import org.jfabric.driver.FabricDriver;
+import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricNode.Entry;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
+import org.jfabric.ffi.Affinity;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -309,6 +318,44 @@ class RecordedGroupTest {
     private static int commit(FabricNode node, long to, long context) {
         return node.endpoint.messages().sendmsg(
             node.memory.address(), 64, 0, to, context, Flags.COMPLETION | Flags.COMMIT_COMPLETE);
+    }
+
+    /** A progress thread that spins on its own processor would leave the recorder nothing of it. */
+    @Test
+    void shouldRecordBesideAProgressThreadThatIsBound() throws IOException {
+        BitSet all = Affinity.cpus();
+        assumeTrue(all.cardinality() > 1, "one processor");
+        try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
+            .threadingMode(ThreadingMode.DEDICATED)
+            .set("jfabric.threading.progressCpu", Integer.toString(all.nextSetBit(0))).build());
+            Fabric fabric = driver.fabric(); Publication publication = publish(fabric, options())) {
+            write(publication, 10);
+            try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+                List<Path> recorders = threads.filter(each -> line(each.resolve("comm")).startsWith("jfabric-record"))
+                    .toList();
+                assertFalse(recorders.isEmpty());
+                String own = allowed(Path.of("/proc/thread-self"));
+                Deadline.awaitParked("a recorder that is not bound",
+                    () -> recorders.stream().allMatch(each -> own.equals(allowed(each))));
+            }
+        }
+    }
+
+    private static String allowed(Path thread) {
+        return lines(thread.resolve("status")).stream().filter(each -> each.startsWith("Cpus_allowed_list")).findFirst()
+            .orElseThrow();
+    }
+
+    private static String line(Path file) {
+        return lines(file).getFirst();
+    }
+
+    private static List<String> lines(Path file) {
+        try {
+            return Files.readAllLines(file);
+        } catch (IOException ended) {
+            return List.of("");
+        }
     }
 
     @Test
