@@ -83,7 +83,7 @@ class CableTest {
     }
 
     private static boolean isSide(ProcessHandle process) {
-        return List.of(process.info().arguments().orElse(new String[0])).contains(SideProcess.NAME);
+        return RunDirectoryTest.arguments(process).contains(SideProcess.NAME);
     }
 
     private static Path namespace(ProcessHandle process) throws IOException {

@@ -106,7 +106,7 @@ public final class ExactlyOnce {
         try (Subscription orders = place.open()) {
             int result = 0;
             while (orders.position() < until && (result >= 0 || result == -FabricErrno.EAGAIN)) {
-                result = orders.poll(portfolio, BATCH);
+                result = orders.poll(portfolio, (int) Math.min(BATCH, until - orders.position()));
                 if (result > 0) {
                     portfolio.save(orders.next());
                 } else {
