@@ -41,7 +41,7 @@ public final class TableProducer {
     private long version;
 
     /**
-     * The writer of a mapped table, which goes on where the writer before it has ended.
+     * The writer of a mapped table, which continues where the writer before it has ended.
      *
      * @param memory      the file, which is {@link TableDescriptor#fileLength} long or longer.
      * @param slots       of the table.

@@ -211,7 +211,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
 
     /**
      * Ends the group: readers get what was written, then the end. A message longer than {@link Endpoint#injectSize()}
-     * that was offered last may have to wait for room in the ring, at most a second. The driver goes on to record what
+     * that was offered last may have to wait for room in the ring, at most a second. The driver still records what
      * was accepted, and closes the log, in at most some seconds; the next publication with this log waits for that. Has
      * no effect if it is closed.
      */

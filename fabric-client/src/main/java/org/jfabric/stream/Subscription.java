@@ -180,7 +180,7 @@ public final class Subscription implements AutoCloseable {
         shown = 0;
         if (log.poll(fromLog, limit) == 0 && isFilling() && !log.hasWriter() && log.poll(fromLog, limit) == 0
             && isFilling()) {
-            // the writer has died before these were recorded: the next one goes on here, in its own term
+            // the writer has died before these were recorded: the next one continues here, in its own term
             cutOff();
         }
         if (isCutOff) {

@@ -10,7 +10,7 @@ import org.jfabric.stream.Subscription;
 
 /**
  * A reader of a recorded group, which has stored its next position whenever it is killed. It reads in bursts, leaves
- * now and then, and goes on where it was, or begins anew.
+ * now and then, and continues where it was, or begins anew.
  */
 final class RecordedReader implements StreamListener {
     private static final int LEAVES = 2048;

@@ -63,6 +63,11 @@ public record GroupName(String address, boolean isLossy, Path log, LogOptions op
             "Name it from the root on: the driver has a working directory of its own.");
     }
 
+    /** Where it is recorded, as text; empty without. */
+    public String logFolder() {
+        return log == null ? "" : log.toString();
+    }
+
     /** Whether it is a writer's. */
     public boolean hasOptions() {
         return isLossy || log != null;

@@ -227,15 +227,16 @@ final class Group {
         if (tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
             UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
         }
+        if ((flags & Flags.COMMIT_COMPLETE) != 0) {
+            // before the recorder sees the message, or it could rest when it has written it
+            recorder.sync(position + 1);
+            commits.addLong(position + 1);
+            commits.addLong(operation.id());
+        }
         UnsafeApi.putLongRelease(null, tailAddress, end);
         tail = end;
         position++;
         isWritten = true;
-        if ((flags & Flags.COMMIT_COMPLETE) != 0) {
-            recorder.sync(position);
-            commits.addLong(position);
-            commits.addLong(operation.id());
-        }
         return Channel.DONE;
     }
 
@@ -303,7 +304,7 @@ final class Group {
         ring.touch();
         int work = recorder == null ? 0 : pollRecorder();
         announce();
-        if (!isBlocked || ring == null) {
+        if (!isBlocked) {
             return work;
         }
         if (makeRoom(blockedEnd)) {
@@ -311,7 +312,7 @@ final class Group {
             channel.handler().onWritable();
             return 1;
         }
-        return stallTimeoutNs == 0 || recorder != null ? 0 : removeStalled();
+        return stallTimeoutNs == 0 || recorder != null ? work : removeStalled();
     }
 
     private int pollRecorder() {

@@ -404,6 +404,9 @@ final class GroupRecorder {
             log.close();
         } catch (FabricException e) {
             fail(e.errno(), e.getMessage(), "See there.");
+        } catch (RuntimeException e) {
+            // the group must end all the same
+            fail(FabricErrno.EIO, "its log could not be closed: " + e, "Check the disk.");
         }
         if (cause != null && failure == null) {
             failure = cause;

@@ -373,7 +373,7 @@ public final class Groups {
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
             group.ring().capacity(), isFromNow ? group.startOffset() : group.offset(start.position()), start,
             group.position(), group.writer().address(),
-            group.name().log() == null ? "" : group.name().log().toString());
+            group.name().logFolder());
     }
 
     private static GroupAnswer refused(Group group, int errno) {
@@ -740,7 +740,7 @@ public final class Groups {
             if (reads) {
                 read(join);
             } else {
-                join.joined(first, group.name().log() == null ? "" : group.name().log().toString());
+                join.joined(first, group.name().logFolder());
             }
         }
 

@@ -21,7 +21,7 @@ import org.jfabric.stream.Subscription;
 
 /**
  * A recorded stream of orders, and consumers that sum them up and survive being killed: each stores what it has made of
- * the orders together with the place of the next one, and goes on there. No order is left out or counted twice, whoever
+ * the orders together with the place of the next one, and resumes there. No order is left out or counted twice, whoever
  * is killed, because readers see only what survives the kill of the publisher. This holds for what is in the file:
  * something that a consumer does elsewhere, such as sending a message, may be done again.
  */

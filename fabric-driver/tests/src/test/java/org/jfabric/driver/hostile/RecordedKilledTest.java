@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A recorded group whose writer, readers and their drivers are killed at random moments, also when a reader is ahead of
- * the log. Each reader goes on at its place: it gets each message of the log once, and gaps only of what retention has
+ * the log. Each reader resumes at its place: it gets each message of the log once, and gaps only of what retention has
  * deleted; one that was ahead is refused with the end of the log, and goes back.
  * {@code -Dtest.jvm.args=-Djfabric.test.recordedKills=300} is for a long run.
  */
