@@ -139,6 +139,12 @@ class RecordedKilledTest {
                 begin(role);
             }
         }
+        if (retainBytes != Long.MAX_VALUE) {
+            Deadline.awaitParked("retention to delete a segment", () -> {
+                checkAlive();
+                return oldest() > 0;
+            });
+        }
         writer.stop();
         Deadline.awaitParked(this::state, () -> {
             checkAlive();
@@ -150,6 +156,12 @@ class RecordedKilledTest {
             return all;
         });
         compare(retainBytes);
+    }
+
+    private long oldest() {
+        try (LogReader log = LogReader.open(RecordedMemberMain.log(base))) {
+            return log.position();
+        }
     }
 
     /** Each reader has seen what is in the log. */

@@ -1,7 +1,6 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -322,7 +321,7 @@ class RecordedGroupTest {
 
     /** A progress thread that spins on its own processor would leave the recorder nothing of it. */
     @Test
-    void shouldRecordBesideAProgressThreadThatIsBound() throws IOException {
+    void shouldRecordBesideAProgressThreadThatIsBound() {
         BitSet all = Affinity.cpus();
         assumeTrue(all.cardinality() > 1, "one processor");
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
@@ -330,24 +329,28 @@ class RecordedGroupTest {
             .set("jfabric.threading.progressCpu", Integer.toString(all.nextSetBit(0))).build());
             Fabric fabric = driver.fabric(); Publication publication = publish(fabric, options())) {
             write(publication, 10);
-            try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
-                List<Path> recorders = threads.filter(each -> line(each.resolve("comm")).startsWith("jfabric-record"))
-                    .toList();
-                assertFalse(recorders.isEmpty());
-                String own = allowed(Path.of("/proc/thread-self"));
-                Deadline.awaitParked("a recorder that is not bound",
-                    () -> recorders.stream().allMatch(each -> own.equals(allowed(each))));
-            }
+            String own = allowed(Path.of("/proc/thread-self")).findFirst().orElseThrow();
+            Deadline.awaitParked("a recorder that is not bound", () -> {
+                // its name and its processors are set when it begins to run
+                List<String> recorders = recorders();
+                return !recorders.isEmpty() && recorders.stream().allMatch(own::equals);
+            });
         }
     }
 
-    private static String allowed(Path thread) {
-        return lines(thread.resolve("status")).stream().filter(each -> each.startsWith("Cpus_allowed_list")).findFirst()
-            .orElseThrow();
+    /** The processors of each recorder in this process. */
+    private static List<String> recorders() {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+            return threads.filter(each -> lines(each.resolve("comm")).getFirst().startsWith("jfabric-record"))
+                .flatMap(RecordedGroupTest::allowed).toList();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
     }
 
-    private static String line(Path file) {
-        return lines(file).getFirst();
+    /** None of a thread that has ended. */
+    private static Stream<String> allowed(Path thread) {
+        return lines(thread.resolve("status")).stream().filter(each -> each.startsWith("Cpus_allowed_list"));
     }
 
     private static List<String> lines(Path file) {
