@@ -332,6 +332,16 @@ public final class CompletionQueue implements Fid {
         return nativeWait().mutexCond(waitObject);
     }
 
+    /** The mapped file. */
+    MemorySegment memory() {
+        return reader.memory();
+    }
+
+    /** Whether calls may block until the driver wakes them. */
+    boolean blocksCalls() {
+        return waitObject.blocksCalls();
+    }
+
     /** Answers {@link PortedCalls#control}. */
     int control(int command, WaitObjectHandle handle) {
         if (access.isClosed()) {

@@ -682,6 +682,23 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Joins a group over link shm to read it in place: its messages come by the reader, and need neither receives nor
+     * entries. The endpoint's queue for receives serves one such reader at a time, and has its waits.
+     *
+     * @param address   as {@link #join(String, long, long)} with {@link Flags#RECV}.
+     * @param opContext of the group, and of the event.
+     * @param attr      not kept.
+     * @return the reader; {@link MulticastReader#group()} is the membership.
+     * @throws FabricException as {@link #join(String, long, long, JoinAttr)}; {@link FabricErrno#EBUSY} if another
+     *     reader has the queue, {@link FabricErrno#EINVAL} without a queue for receives,
+     *     {@link FabricErrno#EOPNOTSUPP} for a group of datagrams, or in a fabric that outlives its driver,
+     *     {@link FabricErrno#EXDEV} if the files of the writer's driver are on another file system than this one's.
+     */
+    public MulticastReader openReader(String address, long opContext, JoinAttr attr) {
+        return management().openReader(address, opContext, attr);
+    }
+
+    /**
      * Address of the peer of a connected endpoint (fi_getpeer).
      *
      * @return the address; of one that was connected still the same.

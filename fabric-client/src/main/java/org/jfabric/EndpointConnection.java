@@ -14,6 +14,7 @@ import org.jfabric.info.Codes;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.JoinAttr;
 import org.jfabric.info.LogPosition;
@@ -107,25 +108,59 @@ final class EndpointConnection {
 
     MulticastGroup join(String address, long opContext, long flags, JoinAttr attr) {
         Codes.required(address, "address");
-        LogPosition from = Codes.required(attr, "attr").from();
+        Codes.required(attr, "attr");
         synchronized (domain.lock()) {
-            if (endpoint.state() != Endpoint.ENABLED) {
-                throw badState("is not enabled", "Enable it first.");
-            }
-            GroupJoined ready = domain.commands().join(endpoint.id(), flags, address, from);
-            AddressVector vector = endpoint.bindings().addressVector();
-            vector.onInserted(ready.fiAddr(), ready.address());
-            LogPosition start = ready.term() == 0 ? null : new LogPosition(
-                new UUID(ready.logIdHigh(), ready.logIdLow()), ready.term(), ready.position());
-            MulticastGroup group = new MulticastGroup(
-                domain, endpoint, ready.address(), ready.fiAddr(), opContext, start,
-                ready.log().length == 0 ? null : Path.of(new String(ready.log(), StandardCharsets.UTF_8)));
-            groups.add(group);
-            EventQueue events = endpoint.bindings().eventQueue();
-            if (events != null) {
-                events.report(EventType.JOIN_COMPLETE, group, opContext, 0);
-            }
+            MulticastGroup group = joined(command(address, flags, attr, false), opContext);
+            report(group);
             return group;
+        }
+    }
+
+    MulticastReader openReader(String address, long opContext, JoinAttr attr) {
+        Codes.required(address, "address");
+        Codes.required(attr, "attr");
+        synchronized (domain.lock()) {
+            Fabric fabric = domain.fabric();
+            fabric.requireRestartable(false, "a group that is read in place", "Open it in a fabric of its own");
+            GroupJoined ready = command(address, Flags.RECV, attr, true);
+            MulticastGroup group = joined(ready, opContext);
+            MulticastReader reader = null;
+            try {
+                reader = MulticastReader.open(group, ready, endpoint.bindings().rxCq(), fabric);
+            } finally {
+                if (reader == null) {
+                    group.close();
+                }
+            }
+            group.reader(reader);
+            report(group);
+            return reader;
+        }
+    }
+
+    private GroupJoined command(String address, long flags, JoinAttr attr, boolean inPlace) {
+        if (endpoint.state() != Endpoint.ENABLED) {
+            throw badState("is not enabled", "Enable it first.");
+        }
+        return domain.commands().join(endpoint.id(), flags, address, attr.from(), inPlace);
+    }
+
+    private MulticastGroup joined(GroupJoined ready, long opContext) {
+        AddressVector vector = endpoint.bindings().addressVector();
+        vector.onInserted(ready.fiAddr(), ready.address());
+        LogPosition start = ready.term() == 0 ? null : new LogPosition(
+            new UUID(ready.logIdHigh(), ready.logIdLow()), ready.term(), ready.position());
+        MulticastGroup group = new MulticastGroup(
+            domain, endpoint, ready.address(), ready.fiAddr(), opContext, start,
+            ready.log().length == 0 ? null : Path.of(new String(ready.log(), StandardCharsets.UTF_8)));
+        groups.add(group);
+        return group;
+    }
+
+    private void report(MulticastGroup group) {
+        EventQueue events = endpoint.bindings().eventQueue();
+        if (events != null) {
+            events.report(EventType.JOIN_COMPLETE, group, group.context(), 0);
         }
     }
 

@@ -35,6 +35,8 @@ public final class MulticastGroup implements Fid {
     private final LogPosition start;
     private final Path log;
     private volatile boolean open = true;
+    /** Null unless it is read in place. */
+    private MulticastReader reader;
 
     MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context, LogPosition start,
         Path log) {
@@ -120,7 +122,7 @@ public final class MulticastGroup implements Fid {
         synchronized (domain.lock()) {
             if (open) {
                 domain.commands().leave(endpoint.id(), fiAddr, () -> {
-                    open = false;
+                    markClosed();
                     endpoint.connection().onLeft(this);
                 });
             }
@@ -132,8 +134,15 @@ public final class MulticastGroup implements Fid {
         return "MulticastGroup{" + address + (open ? "" : ", closed") + '}';
     }
 
-    /** Its endpoint is closed, and with it the membership. */
+    void reader(MulticastReader newReader) {
+        reader = newReader;
+    }
+
+    /** The membership has ended, by itself or with its endpoint. */
     void markClosed() {
         open = false;
+        if (reader != null) {
+            reader.onLeft(domain.fabric());
+        }
     }
 }

@@ -3,7 +3,6 @@ package org.jfabric;
 import java.lang.ref.Reference;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.UnsafeApi;
-import org.jfabric.client.QueueSignal;
 import org.jfabric.client.WaitLine;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -49,7 +48,8 @@ public final class TableReader implements AutoCloseable {
         this.consumer = new TableConsumer(file.memory(), file.slots(), file.valueLength());
         this.waitSet = waitSet;
         this.ownsSet = ownsSet;
-        this.wait = new ChangeWait(fabric);
+        this.wait = new ChangeWait(changes, fabric, waitSet == null ? null : new WaitLine(
+            waitSet.memory().address() + WaitDescriptor.WAIT_FILE_OFFSET, waitSet.memory()));
         if (waitSet != null) {
             waitSet.attach(changes);
         }
@@ -237,36 +237,6 @@ public final class TableReader implements AutoCloseable {
         @Override
         public boolean isReady(long needed, long seenErrors) {
             return consumer.version() > needed;
-        }
-    }
-
-    /** Sleeps at the set's line, which the driver wakes when it sees a change; a driver that sleeps is woken first. */
-    private final class ChangeWait extends WaitLoop {
-        private final WaitLine line;
-        private final QueueSignal signal;
-
-        ChangeWait(Fabric fabric) {
-            super(changes, fabric.driver(), fabric.invoker(), false, fabric.waitSpinNs());
-            line = waitSet == null ? null : new WaitLine(
-                waitSet.memory().address() + WaitDescriptor.WAIT_FILE_OFFSET, waitSet.memory());
-            signal = file.signal();
-        }
-
-        @Override
-        void sleep(long needed, long seenErrors, int seenSignals, long leftNs) {
-            int seen = line.signal();
-            line.announce(0);
-            signal.onSleep();
-            if (!isDone(needed, seenErrors, seenSignals)) {
-                line.sleep(seen, Math.min(LineWait.SLICE_NS, leftNs));
-            }
-        }
-
-        @Override
-        void wake() {
-            if (line != null) {
-                line.wakeAll();
-            }
         }
     }
 }

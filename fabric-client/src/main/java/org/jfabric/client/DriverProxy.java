@@ -301,10 +301,11 @@ public final class DriverProxy {
      *
      * @param from where it is read from; null for what is written from now on.
      */
-    public GroupJoined join(long endpointId, long flags, String address, LogPosition from) {
-        JoinGroup command = from == null ? new JoinGroup(endpointId, flags, 0, 0, 0, 0, address)
+    public GroupJoined join(long endpointId, long flags, String address, LogPosition from, boolean inPlace) {
+        int reads = inPlace ? 1 : 0;
+        JoinGroup command = from == null ? new JoinGroup(endpointId, flags, 0, 0, 0, 0, reads, address)
             : new JoinGroup(endpointId, flags, from.position(), from.logId().getMostSignificantBits(),
-                from.logId().getLeastSignificantBits(), from.term(), address);
+                from.logId().getLeastSignificantBits(), from.term(), reads, address);
         return (GroupJoined) caller.call("joining " + address, sending(command),
             joined -> issue("leaving " + address, new LeaveGroup(endpointId, ((GroupJoined) joined).fiAddr()), null))
             .result();

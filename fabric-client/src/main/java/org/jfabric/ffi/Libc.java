@@ -1,6 +1,7 @@
 package org.jfabric.ffi;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -81,6 +82,7 @@ public final class Libc {
     private static final Downcall FSYNC = Downcall.of("fsync", 1);
     private static final Downcall FDATASYNC = Downcall.of("fdatasync", 1);
     private static final Downcall UNLINKAT = Downcall.of("unlinkat", 3);
+    private static final Downcall LINKAT = Downcall.of("linkat", 5);
     private static final Downcall MKDIRAT = Downcall.of("mkdirat", 3);
     private static final Downcall FCHMOD = Downcall.of("fchmod", 2);
     private static final Downcall FCHMODAT = Downcall.of("fchmodat", 4);
@@ -378,6 +380,26 @@ public final class Libc {
      */
     public static int unlinkat(int dirFd, String name) {
         return unlinkat(dirFd, name, 0);
+    }
+
+    /**
+     * Gives a file a further name. Control path.
+     *
+     * @param dirFd    directory of its name.
+     * @param newDirFd directory of the new name, on the same file system.
+     * @return 0 or {@code -EEXIST} (whatever is there), {@code -ENOENT}, {@code -EXDEV}, {@code -EACCES},
+     *     {@code -EPERM} (a file of another user), {@code -ENOSPC}.
+     */
+    public static int linkat(int dirFd, String name, int newDirFd, String newName) {
+        CallState state = CallState.current();
+        int result = state.putName(newName);
+        if (result < 0) {
+            return result;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            long from = arena.allocateFrom(name).address();
+            return state.intResult(LINKAT.call(state, dirFd, from, newDirFd, state.scratchAddress, 0));
+        }
     }
 
     /**

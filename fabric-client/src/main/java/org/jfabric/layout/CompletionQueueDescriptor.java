@@ -9,12 +9,14 @@ package org.jfabric.layout;
  *  128  read position, 8 bytes              written by the client: entries read since the start
  *  192  read times, 8 words                 written by the client: when it has read entries with FLAG_STAMPED
  *  256  sleepers' words                     see {@link WaitDescriptor}; used only with a wait object
+ *  320  place in a group                     see {@link ReadPlaceDescriptor}; used only by who reads one in place
  *  384  written, 8 bytes                    written by the driver: entries written so far (for sleepers and tools)
  *  392  retired, 8 bytes                    written by the driver: operations ended without an entry
  *  400  state, 4 bytes                      written by the driver: see STATE_*
  *  404  held back, 4 bytes                  written by the driver: 1 while messages wait for slots of its quota
  *  408  sample distance, 4 bytes            written by the driver before the client opens the file: operations between
  *                                           two samples of a client that runs the duty cycle itself; 0 for none
+ *  448  end of that group                    see {@link ReadPlaceDescriptor}
  *  512  records, one cache line each
  *       error cells, 128 bytes each, one for every record
  *

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverState;
 import org.jfabric.driver.engine.CounterWriter;
-import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.WaitObject;
 import org.jfabric.layout.CounterDescriptor;

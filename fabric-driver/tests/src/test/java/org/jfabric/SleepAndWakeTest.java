@@ -2,7 +2,7 @@ package org.jfabric;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.engine.CompletionWriter;
-import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.WaitDescriptor;
 import org.jfabric.test.Deadline;

@@ -7,6 +7,7 @@ import org.jfabric.codec.control.JoinGroup;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.GroupHandler;
 import org.jfabric.driver.link.GroupName;
+import org.jfabric.driver.link.JoinedGroup;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -37,8 +38,7 @@ final class JoinGroupCommand extends Command {
     private boolean isAnswered;
     private FabricException refusal;
     private long fiAddr;
-    private LogPosition start;
-    private String log;
+    private JoinedGroup membership;
 
     JoinGroupCommand(CommandRequest request, JoinGroup message) {
         super(request);
@@ -79,14 +79,19 @@ final class JoinGroupCommand extends Command {
                     throw new FabricException((int) -fiAddr,
                         "the address vector is full", "Remove addresses that are not used any more.");
                 }
-                return answer(start == null
-                    ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, group.toString(), new byte[0])
-                    : new GroupJoined(correlationId(), fiAddr, start.position(),
-                        start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
-                        named.address(), log.getBytes(StandardCharsets.UTF_8)));
+                return answer(membership == null
+                    ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, 0, 0, 0, group.toString(), new byte[0])
+                    : answer(membership.start()));
             }
         }
         return Step.AGAIN;
+    }
+
+    private GroupJoined answer(LogPosition start) {
+        return new GroupJoined(correlationId(), fiAddr, start.position(),
+            start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
+            membership.ringFlags(), membership.ringNumber(), membership.ringOffset(), named.address(),
+            membership.log().getBytes(StandardCharsets.UTF_8));
     }
 
     @Override
@@ -117,6 +122,10 @@ final class JoinGroupCommand extends Command {
                 "joining " + message.address() + " to write from position " + from,
                 "Give a position with FI_RECV alone.");
         }
+        if (message.inPlace() != 0 && (message.flags() & DIRECTIONS) != Flags.RECV) {
+            throw new FabricException(FabricErrno.EINVAL, "joining " + message.address() + " to write it in place",
+                "Only readers, which join with FI_RECV alone, read in place.");
+        }
         BoundAddress bound = endpoint.endpoint().settings().bound();
         if ((endpoint.endpoint().settings().caps() & Flags.MULTICAST) == 0) {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
@@ -131,8 +140,12 @@ final class JoinGroupCommand extends Command {
             }
             long directions = (message.flags() & DIRECTIONS) == 0 ? DIRECTIONS : message.flags() & DIRECTIONS;
             onThread(endpoint.thread(),
-                () -> endpoint.endpoint().links().join(named, directions, from, new Answer()));
+                () -> endpoint.endpoint().links().join(named, directions, from, message.inPlace() != 0, new Answer()));
             return;
+        }
+        if (message.inPlace() != 0) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, message.address() + " is a group of datagrams, which"
+                + " cannot be read in place", "Join it with receives.");
         }
         if (from != null) {
             throw new FabricException(FabricErrno.EINVAL, message.address() + " is a group of datagrams, which has no"
@@ -153,10 +166,9 @@ final class JoinGroupCommand extends Command {
 
     private final class Answer implements GroupHandler {
         @Override
-        public void onJoined(LogPosition newStart, String newLog) {
+        public void onJoined(JoinedGroup joined) {
             context().inbox().post(() -> {
-                start = newStart;
-                log = newLog;
+                membership = joined;
                 isAnswered = true;
             });
         }

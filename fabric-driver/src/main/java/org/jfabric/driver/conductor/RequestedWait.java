@@ -1,6 +1,6 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.WaitObject;

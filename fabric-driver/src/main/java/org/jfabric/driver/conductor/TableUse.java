@@ -1,7 +1,7 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.progress.ProgressAgent;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.driver.stream.table.SharedTable;
 
 /** A table that a client has open. Owner: conductor; the point belongs to the progress thread. */

@@ -1,9 +1,9 @@
 package org.jfabric.driver.conductor;
 
-import org.jfabric.driver.engine.WaitPoint;
 
 import java.security.SecureRandom;
 import java.util.Arrays;
+import org.jfabric.driver.resource.WaitPoint;
 
 /**
  * The wait point of one completion queue, counter or wait set, at which the driver wakes waiting threads, and its wait

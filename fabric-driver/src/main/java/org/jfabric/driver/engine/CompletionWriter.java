@@ -8,6 +8,8 @@ import org.jfabric.codec.queue.CompletionEncoder;
 import org.jfabric.codec.queue.ErrorCellEncoder;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.driver.resource.StageTimes;
+import org.jfabric.driver.resource.ReadPlace;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
@@ -58,6 +60,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     private final int capacity;
     private final long mask;
     private final WaitPoint waitPoint;
+    private final ReadPlace readPlace;
     private final Runnable onOverrun;
     private final DriverQuota driverQuota;
     private long next;
@@ -120,6 +123,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         this.limit = capacity;
         this.room = capacity;
         this.waitPoint = waitPoint;
+        this.readPlace = new ReadPlace(fileAddress, waitPoint);
         this.onOverrun = onOverrun;
         this.driverQuota = new DriverQuota(this, fileAddress, driverQuota);
     }
@@ -363,6 +367,11 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     /** Address of the queue's file in this process. Returns the native address. */
     public long fileAddress() {
         return fileAddress;
+    }
+
+    /** Where a client that reads a group in place says how far it is. */
+    ReadPlace readPlace() {
+        return readPlace;
     }
 
     private static void body(

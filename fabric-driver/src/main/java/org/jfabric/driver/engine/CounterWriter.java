@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.resource.AccessCounter;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.WaitPoint;
 
 import static org.jfabric.layout.CounterDescriptor.ADDED_ERRORS_OFFSET;
 import static org.jfabric.layout.CounterDescriptor.ADDED_OFFSET;

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.MarkedAddress;
+import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -87,14 +88,15 @@ public final class EndpointWays {
      * Joins a group by its name.
      *
      * @param flags   {@code Flags.SEND}, {@code Flags.RECV} or both.
+     * @param inPlace whether the client reads the ring itself; with {@code Flags.RECV} alone.
      * @param handler gets the result, perhaps inside this call.
      */
-    public void join(GroupName group, long flags, LogPosition from, GroupHandler handler) {
+    public void join(GroupName group, long flags, LogPosition from, boolean inPlace, GroupHandler handler) {
         engine.leaveQuick();
         boolean isClosed = endpoint.isClosed();
         for (Way way : ways) {
             if (way.link().namesGroups() && !isClosed) {
-                way.link().join(way.local(), group, flags, from, handler);
+                way.link().join(way.local(), group, flags, from, inPlace, handler);
                 return;
             }
         }
@@ -227,6 +229,11 @@ public final class EndpointWays {
         public Object memoryDomain() {
             EndpointSettings settings = endpoint.settings();
             return settings.accessesMemory() ? endpoint.session().regions().keys(settings.domain()) : null;
+        }
+
+        @Override
+        public ReadPlace readPlace() {
+            return endpoint.readPlace();
         }
 
         @Override

@@ -6,6 +6,7 @@ import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.info.BestName;
 import org.jfabric.info.FabricErrno;
@@ -39,6 +40,8 @@ public final class EngineEndpoint extends EndpointPort {
     private final Connection connection;
     /** Of operations without a peer. */
     private final Traffic traffic = new Traffic(new ByteCredit());
+    /** Null without a completion queue for receives. */
+    private final ReadPlace readPlace;
     private boolean closed;
     /** Its connection is over: a receive that finds no message ends. */
     private boolean ended;
@@ -62,6 +65,7 @@ public final class EngineEndpoint extends EndpointPort {
             addresses, links.ways(), name, context, (settings.caps() & Flags.NAMED_RX_CTX) != 0);
         boolean isReceiveContext = completions.receive() == null;
         EndpointCounters counters = completions.counters();
+        this.readPlace = isReceiveContext ? null : completions.receive().readPlace();
         this.transmitIndex = isReceiveContext ? 0 : completions.transmit().addEndpoint();
         this.sender = new Sender(settings, session.regions(), peers, completions.transmit(), transmitIndex, counters,
             traffic);
@@ -320,6 +324,10 @@ public final class EngineEndpoint extends EndpointPort {
     /** The endpoint's index in the entries of its receive completion queue. */
     public int receiveIndex() {
         return receiveIndex;
+    }
+
+    ReadPlace readPlace() {
+        return readPlace;
     }
 
     /** The client it belongs to. */

@@ -69,9 +69,11 @@ public abstract class Link {
      *
      * @param flags    {@code Flags.SEND} to write, {@code Flags.RECV} to read, or both.
      * @param from     the first message that is read; null for what is written from now on.
+     * @param inPlace  whether the client reads the ring itself; with {@code Flags.RECV} alone.
      */
     public void join(
-        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, GroupHandler handler) {
+        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, boolean inPlace,
+        GroupHandler handler) {
         throw new IllegalStateException("link " + name() + " has no groups with names");
     }
 

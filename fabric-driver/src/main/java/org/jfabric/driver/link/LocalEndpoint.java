@@ -1,6 +1,7 @@
 package org.jfabric.driver.link;
 
 import java.security.MessageDigest;
+import org.jfabric.driver.resource.ReadPlace;
 
 /**
  * An endpoint of this driver, as links see it. Owner: progress agent.
@@ -45,6 +46,14 @@ public abstract class LocalEndpoint {
      * stands for the domain by its identity; null if peers access no memory.
      */
     public Object memoryDomain() {
+        return null;
+    }
+
+    /**
+     * Where a client that reads a group in place says how far it is. Returns the same object always; null without a
+     * completion queue for receives.
+     */
+    public ReadPlace readPlace() {
         return null;
     }
 

@@ -1,10 +1,12 @@
 package org.jfabric.driver.stream;
 
 import org.jfabric.driver.link.GroupHandler;
+import org.jfabric.driver.link.JoinedGroup;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
+import org.jfabric.layout.ReadPlaceDescriptor;
 
 /**
  * An endpoint of this driver that wants to read a group, until it does: where its reading begins.
@@ -22,18 +24,20 @@ final class GroupJoin {
     private final long deadlineNs;
     private boolean isOver;
     private final LogPosition from;
+    private final boolean inPlace;
     private GroupAnswer answer;
     /** The writer has left while the ring was being mapped. */
     private int endErrno;
     private long endOffset;
 
     GroupJoin(
-        int id, LocalEndpoint endpoint, String group, LogPosition from, GroupHandler handler,
+        int id, LocalEndpoint endpoint, String group, LogPosition from, boolean inPlace, GroupHandler handler,
         GroupWire wire, long deadlineNs) {
         this.id = id;
         this.endpoint = endpoint;
         this.group = group;
         this.from = from;
+        this.inPlace = inPlace;
         this.handler = handler;
         this.wire = wire;
         this.deadlineNs = deadlineNs;
@@ -54,6 +58,11 @@ final class GroupJoin {
     /** The connection to the writer's progress thread; null if that is this one. */
     GroupWire wire() {
         return wire;
+    }
+
+    /** Whether the client reads the ring itself. */
+    boolean isInPlace() {
+        return inPlace;
     }
 
     boolean isMoved() {
@@ -108,10 +117,22 @@ final class GroupJoin {
         failed(FabricErrno.EOPBADSTATE, "was being joined by an endpoint that is closed", "Open another one.");
     }
 
+    /** The endpoint writes the group. */
     void joined(LogPosition start, String log) {
+        joined(new JoinedGroup(start, log, 0, 0, 0));
+    }
+
+    /** The endpoint reads the group, in place if its file has a number. */
+    void joined(long ringNumber) {
+        joined(new JoinedGroup(answer.start(), answer.log(), ringNumber, answer.offset(),
+            (answer.isLossy() ? ReadPlaceDescriptor.IS_LOSSY : 0)
+                | (answer.mayOverrun() ? ReadPlaceDescriptor.MAY_OVERRUN : 0)));
+    }
+
+    private void joined(JoinedGroup membership) {
         if (!isOver) {
             isOver = true;
-            handler.onJoined(start, log);
+            handler.onJoined(membership);
         }
     }
 

@@ -1,6 +1,5 @@
 package org.jfabric.driver.stream;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
@@ -9,21 +8,22 @@ import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.info.FabricErrno;
-import org.jfabric.info.Flags;
+import org.jfabric.layout.GroupConsumer;
 import org.jfabric.layout.GroupRingDescriptor;
-import org.jfabric.layout.Words;
 
 /**
  * An endpoint of this driver that reads a group, with its place in the ring. To the engine it is the channel to the
  * group's writer, by which nothing is sent.
  *
  * <p>The ring is the buffer: a message is taken from it when the engine has a receive or room for it, else it is
- * <em>paused</em>, as a message of a stream is. If the writer may overwrite records that are not read, a message is
- * copied first, the copy is checked, and the engine sees the copy only; so a paused one cannot be overwritten.
+ * <em>paused</em>, as a message of a stream is. If the writer may overwrite records that are not read, the engine sees
+ * a copy; so a paused message cannot be overwritten.
  *
- * <p>Every byte of another driver's ring may be wrong: lengths are checked, and each field is read once. Owner:
- * progress agent.
+ * <p>Of a client that reads the ring itself, in place, nothing passes the engine: the member follows the place that the
+ * client stores, reports it to the writer, ends the membership, and wakes the client if it sleeps. Owner: progress
+ * agent.
  */
 final class GroupMember extends Channel {
     private static final ChannelLimits LIMITS = new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, 0, 0);
@@ -37,8 +37,6 @@ final class GroupMember extends Channel {
     private final String group;
     private final StreamHandler stream;
     private final GroupRing ring;
-    private final int capacity;
-    private final int maxPayload;
     private final boolean isLossy;
     /** What is overwritten before it was read is in a log. */
     private final boolean isRecorded;
@@ -46,15 +44,18 @@ final class GroupMember extends Channel {
     private final GroupWire wire;
     /** The number of the membership at the writer's driver. */
     private final int remoteId;
-    /** Own memory for one message if the ring may overwrite it, else 0. */
-    private long copy;
-    private long cursor;
+    /** Reads the ring; null if the client does that itself. */
+    private final GroupConsumer consumer;
+    /** Where that client says how far it is; else null. */
+    private final ReadPlace readPlace;
+    private final long firstOffset;
+    private final long firstPosition;
+    /** Of a client that reads in place: where it was when it was last looked. */
+    private long seenOffset;
+    private long seenPosition;
+    /** What it has said and cannot be; null while all can. */
+    private String impossible;
     private long reported;
-    /** Position of the message at the cursor, if none was lost. */
-    private long nextPosition;
-    /** Bytes that were overwritten before the message {@link #skippedBefore} could be read. */
-    private long skipped;
-    private long skippedBefore;
     /** Lost messages wait for a place of the entry that says so. */
     private boolean isGapPending;
     private long lostMessages;
@@ -65,12 +66,6 @@ final class GroupMember extends Channel {
     private boolean isPaused;
     /** Bytes are being copied to their place; still true afterwards if an access to memory has failed. */
     private boolean isPlacing;
-    private long kind;
-    private long tag;
-    private long data;
-    private long payload;
-    private int payloadLength;
-    private int recordLength;
 
     /** Set when the membership ends as soon as everything before that offset is read. */
     private int endErrno;
@@ -86,14 +81,20 @@ final class GroupMember extends Channel {
         this.remoteId = join.answer().member();
         this.stream = source.streamHandler();
         this.ring = ring.retain();
-        this.capacity = ring.capacity();
-        this.maxPayload = GroupRingDescriptor.maxPayload(capacity);
-        this.isLossy = join.answer().isLossy();
-        this.isRecorded = !join.answer().log().isEmpty();
-        this.copy = join.answer().mayOverrun() ? UnsafeApi.allocateMemory(maxPayload) : 0;
-        this.cursor = join.answer().offset();
-        this.reported = cursor;
-        this.nextPosition = join.answer().start().position();
+        GroupAnswer answer = join.answer();
+        this.isLossy = answer.isLossy();
+        this.isRecorded = !answer.log().isEmpty();
+        this.firstOffset = answer.offset();
+        this.firstPosition = answer.start().position();
+        this.seenOffset = firstOffset;
+        this.seenPosition = firstPosition;
+        this.reported = seenOffset;
+        this.readPlace = join.isInPlace() ? endpoint.readPlace() : null;
+        this.consumer = readPlace != null ? null : new GroupConsumer(ring.header(), ring.capacity(), isLossy, isRecorded,
+            answer.mayOverrun(), seenOffset, seenPosition);
+        if (readPlace != null) {
+            readPlace.take(seenOffset, seenPosition);
+        }
     }
 
     int id() {
@@ -120,14 +121,23 @@ final class GroupMember extends Channel {
         return ring;
     }
 
+    /** Where a client that reads in place says how far it is; null if it does not. */
+    ReadPlace readPlace() {
+        return readPlace;
+    }
+
     /** Everything before this offset of the ring has been read. */
     long offset() {
-        return cursor;
+        if (consumer != null) {
+            return consumer.offset();
+        }
+        look();
+        return seenOffset;
     }
 
     /** Position of the next message. */
     long position() {
-        return nextPosition;
+        return consumer != null ? consumer.nextPosition() : seenPosition;
     }
 
     /** Messages that the writer has not waited for. */
@@ -145,19 +155,23 @@ final class GroupMember extends Channel {
         handler().onUp(this);
     }
 
-    /** Whether a poll would take a message. */
+    /** Whether a poll would do something. */
     boolean hasMore() {
-        return !isPaused && !isGapPending && (ring.tail() != cursor || isEnding());
+        if (readPlace != null) {
+            return isEnding() && endOffset - offset() <= 0 || owesReport() || impossible != null
+                || readPlace.isAwaited() && ring.tail() != seenOffset;
+        }
+        return !isPaused && !isGapPending && (ring.tail() != consumer.offset() || isEnding());
     }
 
     /** Whether there is nothing to do until a record is written behind that offset. */
     boolean isSettled(long tail) {
-        return cursor == tail && !isPaused && !isGapPending && !isEnding() && !owesReport();
+        return offset() == tail && impossible == null && !isPaused && !isGapPending && !isEnding() && !owesReport();
     }
 
     /** The writer's driver has to learn how far this reader is. */
     private boolean owesReport() {
-        return wire != null && !isLossy && cursor - reported >= capacity / REPORTS_PER_RING;
+        return wire != null && !isLossy && offset() - reported >= ring.capacity() / REPORTS_PER_RING;
     }
 
     /** The ring's file is too short. */
@@ -183,6 +197,9 @@ final class GroupMember extends Channel {
     }
 
     private int read(int limit, long written) {
+        if (readPlace != null) {
+            return follow(written);
+        }
         if (isPlacing) {
             isPlacing = false;
             stream.onAborted(placement, FabricErrno.EFAULT);
@@ -199,99 +216,126 @@ final class GroupMember extends Channel {
         if (isOver) {
             return 1;
         }
-        if (isEnding() && endOffset - cursor <= 0) {
+        if (isEnding() && endOffset - consumer.offset() <= 0) {
             down(endErrno);
             return 1;
         }
-        long tail = isEnding() ? endOffset : written;
-        while (work < limit && !isPaused && !isOver && tail - cursor > 0 && take(tail - cursor)) {
+        long end = isEnding() ? endOffset : written;
+        while (work < limit && !isPaused && !isOver && take(end)) {
             work++;
         }
         if (isOver) {
             return 1;
         }
-        if (owesReport() && !isEnding() && wire.report(remoteId, cursor, nextPosition)) {
-            reported = cursor;
-        }
+        report();
         // a pause is work: the thread must not sleep in the cycle in which the engine asks to be woken
         return isPaused || isGapPending && !wasPending ? work + 1 : work;
     }
 
-    /** Takes the record at the cursor; false to stop this poll. */
-    private boolean take(long available) {
-        if (available > capacity) {
-            return onOverrun("is " + available + " bytes ahead");
-        }
-        long record = ring.record(cursor);
-        int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
-        int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
-        int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
-            ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
-        boolean isPadding = (flags & GroupRingDescriptor.PADDING) != 0;
-        if (length < before || length > Math.min(available, ring.toEnd(cursor))
-            || !isPadding && length - before > maxPayload) {
-            return onOverrun("has a record of " + length + " bytes at " + cursor);
-        }
-        long position = UnsafeApi.getLong(record + GroupRingDescriptor.POSITION);
-        recordLength = GroupRingDescriptor.alignedLength(length);
-        kind = Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG);
-        tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
-        data = 0;
-        if ((flags & GroupRingDescriptor.HAS_DATA) != 0) {
-            kind |= Flags.REMOTE_CQ_DATA;
-            data = UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
-        }
-        payload = record + before;
-        payloadLength = length - before;
-        if (copy != 0) {
-            if (!isPadding) {
-                Words.copy(payload, copy, payloadLength);
-                payload = copy;
-            }
-            UnsafeApi.loadFence();
-            if (ring.intent() - cursor > capacity) {
-                return onOverrun(null);
-            }
-        }
-        if (isPadding) {
-            cursor += recordLength;
-            return true;
-        }
-        if (position != nextPosition && !isNext(position)) {
+    private boolean report() {
+        if (!owesReport() || isEnding() || !wire.report(remoteId, offset(), position())) {
             return false;
         }
-        stream.position(position);
-        nextPosition = position + 1;
-        deliver();
+        reported = offset();
         return true;
     }
 
-    /** Whether the message at the cursor is the next one for the application; else this poll stops. */
-    private boolean isNext(long position) {
-        long lost = position - nextPosition;
-        long overwritten = skippedBefore == nextPosition ? skipped : 0;
-        if (lost < 0 || lost > overwritten / GroupRingDescriptor.RECORD_ALIGNMENT) {
-            // each message that was overwritten took a line at least
-            lost(FabricErrno.EIO, "has message " + position + " at " + cursor + ", where " + nextPosition
-                + (overwritten == 0 ? " follows" : " or a later one of the " + overwritten + " bytes behind follows"));
-            return false;
+    /** Takes the next message; false to stop this poll. */
+    private boolean take(long end) {
+        switch (consumer.next(end)) {
+            case GroupConsumer.MESSAGE -> {
+                stream.position(consumer.position());
+                deliver();
+                return true;
+            }
+            case GroupConsumer.GAP -> {
+                return onGap();
+            }
+            case GroupConsumer.REMOVED -> down(FabricErrno.ETIMEDOUT);
+            case GroupConsumer.BROKEN -> lost(FabricErrno.EIO, consumer.failure());
+            case GroupConsumer.OVERWRITTEN -> {
+                if (isEnding()) {
+                    down(endErrno);
+                }
+            }
+            default -> {
+                return false;
+            }
         }
-        isGapPending = !stream.onGap(nextPosition, position - 1);
+        return false;
+    }
+
+    /** Reports messages that were overwritten; false if there is no place for that now. */
+    private boolean onGap() {
+        isGapPending = !stream.onGap(consumer.nextPosition(), consumer.position() - 1);
         if (isGapPending) {
             return false;
         }
         if (!isRecorded) {
-            groups.lost(lost);
-            lostMessages += lost;
+            addLost(consumer.position() - consumer.nextPosition());
+        }
+        consumer.skipGap();
+        return true;
+    }
+
+    private void addLost(long messages) {
+        groups.lost(messages);
+        lostMessages += messages;
+    }
+
+    /** Looks how far the client is that reads in place; 0 if there was nothing to do. */
+    private int follow(long written) {
+        int work = look() ? 1 : 0;
+        if (impossible != null) {
+            lost(FabricErrno.EIO, impossible);
+            return 1;
+        }
+        if (isEnding() && endOffset - seenOffset <= 0) {
+            down(endErrno);
+            return 1;
+        }
+        if (report()) {
+            work++;
+        }
+        if (written != seenOffset && readPlace.isAwaited()) {
+            readPlace.wake();
+            work++;
+        }
+        return work;
+    }
+
+    /** Whether the client has moved. What cannot be ends the membership in the next poll. */
+    private boolean look() {
+        long offset = readPlace.offset();
+        if (offset == seenOffset || impossible != null || isOver) {
+            return false;
+        }
+        long position = readPlace.position();
+        long lost = readPlace.lost();
+        long lines = (offset - firstOffset) / GroupRingDescriptor.RECORD_ALIGNMENT;
+        if (offset - seenOffset < 0 || offset - ring.tail() > 0
+            || (offset & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0
+            || position < seenPosition || position - firstPosition > lines || lost < lostMessages || lost > lines) {
+            // each message takes a line at least
+            impossible = "is read by a client that says it is at " + offset + " with position " + position
+                + " and has lost " + lost + " messages, behind " + seenOffset + ", " + seenPosition + " and "
+                + lostMessages;
+            return false;
+        }
+        seenOffset = offset;
+        seenPosition = position;
+        if (lost != lostMessages) {
+            addLost(lost - lostMessages);
         }
         return true;
     }
 
     private void deliver() {
-        if (stream.canStore(payloadLength)) {
+        if (stream.canStore(consumer.payloadLength())) {
             // before the call: if that ends with a memory fault the message must not be delivered once more
-            cursor += recordLength;
-            handler().onMessage(kind, tag, data, payload, payloadLength);
+            consumer.take();
+            handler().onMessage(consumer.kind(), consumer.tag(), consumer.data(), consumer.payload(),
+                consumer.payloadLength());
             return;
         }
         // the placement of the last message must not be taken for that of a pause
@@ -300,55 +344,25 @@ final class GroupMember extends Channel {
     }
 
     private void place() {
-        stream.place(kind, tag, data, payloadLength, placement);
+        stream.place(consumer.kind(), consumer.tag(), consumer.data(), consumer.payloadLength(), placement);
         Placement.Action action = placement.action();
         isPaused = action == Placement.Action.PAUSE;
         if (isPaused || isOver) {
             return;
         }
-        cursor += recordLength;
+        consumer.take();
         if (action == Placement.Action.REFUSE) {
             down(FabricErrno.EIO);
             return;
         }
         isPlacing = true;
         if (placement.lengthBytes() > 0) {
-            placement.copyFrom(0, payload, placement.lengthBytes());
+            placement.copyFrom(0, consumer.payload(), placement.lengthBytes());
             // a memory fault must not come after the report
             FaultPoint.pass();
         }
         isPlacing = false;
         stream.onPlaced(placement);
-    }
-
-    /** The record at the cursor is overwritten, or impossible; false to stop this poll. */
-    private boolean onOverrun(String otherwise) {
-        if (copy == 0 || otherwise != null && ring.intent() - cursor <= capacity) {
-            lost(FabricErrno.EIO, otherwise);
-            return false;
-        }
-        if (!isLossy) {
-            // the writer has removed this reader, which is reported later
-            down(FabricErrno.ETIMEDOUT);
-            return false;
-        }
-        long latest = ring.latest();
-        if (latest == cursor && isRecorded) {
-            // overwritten before the recorder's next step is seen, which brings a newer one unless the writer is dead
-            if (isEnding()) {
-                down(endErrno);
-            }
-            return false;
-        }
-        if (latest - cursor <= 0 || (latest & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0) {
-            lost(FabricErrno.EIO, "has its newest message at " + latest + ", before " + cursor);
-            return false;
-        }
-        skipped = latest - cursor + (skippedBefore == nextPosition ? skipped : 0);
-        skippedBefore = nextPosition;
-        cursor = latest;
-        // the end of the records is read again
-        return false;
     }
 
     // ---- the end ----
@@ -360,6 +374,9 @@ final class GroupMember extends Channel {
             ring.unsettle();
             long tail = ring.tail();
             endOffset = end - tail > 0 ? tail : end;
+            if (readPlace != null) {
+                readPlace.end(errno, endOffset);
+            }
         }
     }
 
@@ -384,6 +401,9 @@ final class GroupMember extends Channel {
 
     /** Ends the membership now; the application gets an event. */
     void down(int errno) {
+        if (readPlace != null && !isEnding() && !isOver) {
+            readPlace.end(errno, seenOffset);
+        }
         if (release()) {
             handler().onDown(errno);
         }
@@ -405,9 +425,10 @@ final class GroupMember extends Channel {
         isPaused = false;
         groups.remove(this);
         ring.release();
-        if (copy != 0) {
-            UnsafeApi.freeMemory(copy);
-            copy = 0;
+        if (readPlace != null) {
+            readPlace.giveBack();
+        } else {
+            consumer.close();
         }
         return true;
     }

@@ -32,6 +32,8 @@ final class GroupRing {
     private final long records;
     private final int capacity;
     private int uses;
+    /** Of its second name in this driver's directory, by which clients open it; 0 before one reads in place. */
+    private long clientNumber;
     private long touched;
     /** Replaced by each change, because a step may begin or end memberships. */
     private GroupMember[] members = {};
@@ -111,14 +113,6 @@ final class GroupRing {
     /** End of the records that are written; all of them can be read after this call. */
     long tail() {
         return UnsafeApi.getLongAcquire(null, header + GroupRingDescriptor.TAIL_OFFSET);
-    }
-
-    long latest() {
-        return UnsafeApi.getLongVolatile(null, header + GroupRingDescriptor.LATEST_OFFSET);
-    }
-
-    long intent() {
-        return UnsafeApi.getLongVolatile(null, header + GroupRingDescriptor.INTENT_OFFSET);
     }
 
     // ---- reading ----
@@ -208,8 +202,30 @@ final class GroupRing {
     /** The last one unmaps the file, later, on the resource thread. */
     void release() {
         if (--uses == 0) {
+            if (clientNumber != 0) {
+                Libc.unlinkat(services.directoryFd(), FileType.GROUP.fileName(clientNumber));
+            }
             services.submit(new UnmapTask(file));
         }
+    }
+
+    /**
+     * Gives the file a name in this driver's directory, if it has none, for clients that read it in place: the first
+     * one is gone when the writer leaves, or is in another driver's directory. Returns its number, or a negative errno.
+     *
+     * @param directoryFd of the writer's driver.
+     */
+    long openToClients(int directoryFd) {
+        if (clientNumber == 0) {
+            long free = services.nextFileNumber();
+            int result = Libc.linkat(directoryFd, FileType.GROUP.fileName(number),
+                services.directoryFd(), FileType.GROUP.fileName(free));
+            if (result != 0) {
+                return result;
+            }
+            clientNumber = free;
+        }
+        return clientNumber;
     }
 
     /** Deletes the name of a ring of this driver; the mappings of readers stay valid. */

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
@@ -102,19 +103,23 @@ public final class Groups {
 
     /** As {@link org.jfabric.driver.link.Link#join}. */
     public void join(
-        LocalEndpoint endpoint, GroupName name, long flags, LogPosition from, GroupHandler handler) {
+        LocalEndpoint endpoint, GroupName name, long flags, LogPosition from, boolean inPlace,
+        GroupHandler handler) {
         String address = name.address();
         boolean writes = (flags & Flags.SEND) != 0;
         boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
         int thread = isOwn ? services.threadOf(place(address)) : 0;
         boolean isHere = isOwn && (thread < 0 || thread == services.thread());
-        GroupJoin join = new GroupJoin(++ids, endpoint, address, from, handler, isHere || writes ? null
+        GroupJoin join = new GroupJoin(++ids, endpoint, address, from, inPlace, handler, isHere || writes ? null
             : isName(address) ? wires.to(FabricName.driverOf(address), thread) : null,
             services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
         if (!isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
         } else if (isMember(endpoint, address)) {
             join.failed(FabricErrno.EALREADY, "was joined by this endpoint", "Close the group, then join it again.");
+        } else if (inPlace && !canReadInPlace(endpoint)) {
+            join.failed(FabricErrno.EBUSY, "is to be read in place by an endpoint whose completion queue"
+                + " has such a reader, or that has none for receives", "Give the endpoint a queue of its own.");
         } else if (writes) {
             write(join, name, isOwn, (flags & Flags.RECV) != 0);
         } else if (name.hasOptions()) {
@@ -196,11 +201,32 @@ public final class Groups {
             return;
         }
         join.answered(answer(group, request, 0));
-        group.add(GroupReader.local(group, begin(join, group.ring())));
-        join.joined(join.answer().start(), join.answer().log());
+        begin(join, group.ring(), member -> group.add(GroupReader.local(group, member)));
     }
 
-    private GroupMember begin(GroupJoin join, GroupRing ring) {
+    private boolean canReadInPlace(LocalEndpoint endpoint) {
+        return endpoint.readPlace() != null
+            && Arrays.stream(members).noneMatch(member -> member.readPlace() == endpoint.readPlace());
+    }
+
+    /** The membership begins, and is reported; or it cannot be read in place, which is reported, too. */
+    private void begin(GroupJoin join, GroupRing ring, Consumer<GroupMember> onBegun) {
+        long clientNumber = !join.isInPlace() ? 0
+            : ring.openToClients(join.wire() == null ? services.directoryFd() : join.wire().directoryFd());
+        if (clientNumber < 0) {
+            ring.retain().release();
+            if (join.wire() != null) {
+                join.wire().end(join.answer().member(), 0, 0);
+            }
+            join.failed((int) -clientNumber, "cannot be read in place: its ring cannot have a name in the directory of "
+                + services.driverName(), "Keep the directories of all drivers on one file system, or join with receives.");
+            return;
+        }
+        onBegun.accept(begun(join, ring));
+        join.joined(clientNumber);
+    }
+
+    private GroupMember begun(GroupJoin join, GroupRing ring) {
         LocalEndpoint endpoint = join.endpoint();
         channel(endpoint, join.group());
         ChannelHandler source = endpoint.handlerFor(ContextName.writer(join.answer().writer(), join.group()));
@@ -337,8 +363,7 @@ public final class Groups {
             join.failed(FabricErrno.EIO, "has a ring that is not of log " + join.answer().start(), "Join again.");
             return;
         }
-        begin(join, ring);
-        join.joined(join.answer().start(), join.answer().log());
+        begin(join, ring, member -> { });
     }
 
     /** Gives up a join that the writer's driver has accepted. */

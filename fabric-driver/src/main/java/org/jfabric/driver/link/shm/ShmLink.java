@@ -120,8 +120,9 @@ final class ShmLink extends Link {
 
     @Override
     public void join(
-        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, GroupHandler handler) {
-        groups.join(endpoint, group, flags, from, handler);
+        LocalEndpoint endpoint, GroupName group, long flags, LogPosition from, boolean inPlace,
+        GroupHandler handler) {
+        groups.join(endpoint, group, flags, from, inPlace, handler);
     }
 
     @Override

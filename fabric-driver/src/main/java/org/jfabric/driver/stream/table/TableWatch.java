@@ -3,8 +3,8 @@ package org.jfabric.driver.stream.table;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.UnsafeApi;
-import org.jfabric.driver.engine.WaitPoint;
 import org.jfabric.driver.resource.FaultPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.TableDescriptor;
 
 /**

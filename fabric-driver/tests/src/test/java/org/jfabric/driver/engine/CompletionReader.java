@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.client.WaitLine;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import java.lang.foreign.MemorySegment;

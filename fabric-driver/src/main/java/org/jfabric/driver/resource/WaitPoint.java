@@ -1,4 +1,4 @@
-package org.jfabric.driver.engine;
+package org.jfabric.driver.resource;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.client.Sleeper;
@@ -59,7 +59,7 @@ public final class WaitPoint implements Sleeper {
      *
      * @param urgent  whether sleepers are woken however many entries they wait for.
      */
-    void onWritten(long written, boolean urgent) {
+    public void onWritten(long written, boolean urgent) {
         // the stores of the entries come before the load of the sleepers; a sleeper stores its word before it polls
         UnsafeApi.fullFence();
         if (WaitDescriptor.isWanted(line)) {

@@ -1,0 +1,65 @@
+package org.jfabric.driver.resource;
+
+import org.jfabric.layout.ReadPlaceDescriptor;
+
+/**
+ * The words of a completion queue's file by which a client that reads a group in place says how far it is. They are the
+ * client's: what they say is checked by those who ask. Owner: progress agent.
+ */
+public final class ReadPlace {
+    private final long file;
+    /** Null if no thread can sleep at the queue. */
+    private final WaitPoint waitPoint;
+    private boolean isTaken;
+
+    /** The words in a mapped file. */
+    public ReadPlace(long file, WaitPoint waitPoint) {
+        this.file = file;
+        this.waitPoint = waitPoint;
+    }
+
+    /** A reader begins; false if the queue has one. */
+    public boolean take(long offset, long position) {
+        if (isTaken) {
+            return false;
+        }
+        isTaken = true;
+        ReadPlaceDescriptor.storeEnd(file, 0, 0);
+        ReadPlaceDescriptor.store(file, offset, position, 0);
+        return true;
+    }
+
+    /** The reader has ended. */
+    public void giveBack() {
+        isTaken = false;
+    }
+
+    public long offset() {
+        return ReadPlaceDescriptor.offset(file);
+    }
+
+    public long position() {
+        return ReadPlaceDescriptor.position(file);
+    }
+
+    public long lost() {
+        return ReadPlaceDescriptor.lost(file);
+    }
+
+    /** The client reads up to that offset, then gets the errno. */
+    public void end(int errno, long offset) {
+        ReadPlaceDescriptor.storeEnd(file, errno, offset);
+        wake();
+    }
+
+    /** Whether the client's thread sleeps, or is about to. */
+    public boolean isAwaited() {
+        return waitPoint != null && waitPoint.isWanted();
+    }
+
+    public void wake() {
+        if (waitPoint != null) {
+            waitPoint.onChange();
+        }
+    }
+}
