@@ -691,8 +691,8 @@ public final class Endpoint implements Fid {
      * @return the reader; {@link MulticastReader#group()} is the membership.
      * @throws FabricException as {@link #join(String, long, long, JoinAttr)}; {@link FabricErrno#EBUSY} if another
      *     reader has the queue, {@link FabricErrno#EINVAL} without a queue for receives,
-     *     {@link FabricErrno#EOPNOTSUPP} for a group of datagrams, or in a fabric that outlives its driver,
-     *     {@link FabricErrno#EXDEV} if the files of the writer's driver are on another file system than this one's.
+     *     {@link FabricErrno#EOPNOTSUPP} for a group of datagrams, in a fabric that outlives its driver, or if the
+     *     files of the writer's driver are on another file system than this one's.
      */
     public MulticastReader openReader(String address, long opContext, JoinAttr attr) {
         return management().openReader(address, opContext, attr);

@@ -14,7 +14,6 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
-import org.jfabric.info.JoinAttr;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;

@@ -9,7 +9,7 @@ import org.jfabric.client.DriverState;
 import org.jfabric.client.UseGuard;
 import org.jfabric.client.WaitLine;
 import org.jfabric.driver.engine.CompletionWriter;
-import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.info.CompletionFormat;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.stress.NativeMemory;

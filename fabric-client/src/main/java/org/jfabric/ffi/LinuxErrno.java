@@ -14,6 +14,7 @@ public final class LinuxErrno {
     static final int EACCES = 13;
     static final int EFAULT = 14;
     public static final int EEXIST = 17;
+    public static final int EXDEV = 18;
     static final int ENOTDIR = 20;
     static final int EINVAL = 22;
     static final int EMFILE = 24;
@@ -73,6 +74,7 @@ public final class LinuxErrno {
             case EACCES -> "EACCES permission denied";
             case EFAULT -> "EFAULT bad address";
             case 16 -> "EBUSY device or resource busy";
+            case EXDEV -> "EXDEV another file system";
             case EEXIST -> "EEXIST file exists";
             case 19 -> "ENODEV no such device";
             case ENOTDIR -> "ENOTDIR not a directory";

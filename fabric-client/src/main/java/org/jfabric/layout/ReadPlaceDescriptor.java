@@ -14,8 +14,8 @@ import org.agrona.UnsafeApi;
  *  456  end errno, 4 bytes   why, or 0 while it does not end; stored last, release
  * </pre>
  *
- * <p>The client stores its place when it has read all there is, and after each
- * {@linkplain #PLACES_PER_RING part} of the ring: the driver reads the words all the time, and each store takes the line from it.
+ * <p>The client stores its place when it has read all there is, and after each part of the ring
+ * ({@link #PLACES_PER_RING}): the driver reads the words all the time, and each store takes the line from it.
  */
 public final class ReadPlaceDescriptor {
     /** So many times in a ring, or more often, a reader says where it is. */

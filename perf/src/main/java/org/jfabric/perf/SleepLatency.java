@@ -7,7 +7,7 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.engine.CompletionWriter;
-import org.jfabric.driver.engine.WaitPoint;
+import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.ffi.Futex;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.perf.jmh.BenchmarkDirectory;

@@ -90,8 +90,8 @@ final class GroupMember extends Channel {
         this.seenPosition = firstPosition;
         this.reported = seenOffset;
         this.readPlace = join.isInPlace() ? endpoint.readPlace() : null;
-        this.consumer = readPlace != null ? null : new GroupConsumer(ring.header(), ring.capacity(), isLossy, isRecorded,
-            answer.mayOverrun(), seenOffset, seenPosition);
+        this.consumer = readPlace != null ? null : new GroupConsumer(ring.header(), ring.capacity(), isLossy,
+            isRecorded, answer.mayOverrun(), seenOffset, seenPosition);
         if (readPlace != null) {
             readPlace.take(seenOffset, seenPosition);
         }

@@ -24,6 +24,7 @@ import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.UnmapTask;
 import org.jfabric.driver.stream.record.LogWriter;
+import org.jfabric.ffi.LinuxErrno;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -218,12 +219,22 @@ public final class Groups {
             if (join.wire() != null) {
                 join.wire().end(join.answer().member(), 0, 0);
             }
-            join.failed((int) -clientNumber, "cannot be read in place: its ring cannot have a name in the directory of "
-                + services.driverName(), "Keep the directories of all drivers on one file system, or join with receives.");
+            refuseInPlace(join, (int) -clientNumber);
             return;
         }
         onBegun.accept(begun(join, ring));
         join.joined(clientNumber);
+    }
+
+    private void refuseInPlace(GroupJoin join, int errno) {
+        if (errno == FabricErrno.ENOENT) {
+            refused(join, GroupAnswer.refused(FabricErrno.ECONNREFUSED, null, 0));
+            return;
+        }
+        join.failed(errno == LinuxErrno.EXDEV ? FabricErrno.EOPNOTSUPP : errno, "cannot be read in place: its ring"
+            + " gets no name in the directory of driver " + services.driverName() + ": "
+            + LinuxErrno.describe(errno),
+            "Keep the directories of the drivers on one file system, or join with receives.");
     }
 
     private GroupMember begun(GroupJoin join, GroupRing ring) {
