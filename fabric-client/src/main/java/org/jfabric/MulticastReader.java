@@ -56,6 +56,8 @@ public final class MulticastReader implements AutoCloseable {
     private final DriverState driver;
     private final Invoker invoker;
     private final QueueSignal signal;
+    /** The writer may overwrite what was not read. */
+    private final boolean copies;
     private final ChangeWait wait;
     private final UnsafeBuffer buffer;
     /** Added to a native address gives an offset in the buffer. */
@@ -83,7 +85,7 @@ public final class MulticastReader implements AutoCloseable {
         this.driver = fabric.driver();
         this.invoker = fabric.invoker();
         this.signal = fabric.connection().changeSignal();
-        boolean copies = ring.copy() != 0;
+        this.copies = ring.copy() != 0;
         long memory = copies ? ring.copy() : ringFile.address();
         this.buffer = new UnsafeBuffer(memory, copies ? ring.maxPayload()
             : GroupRingDescriptor.HEADER_LENGTH + ring.capacity());
@@ -157,7 +159,7 @@ public final class MulticastReader implements AutoCloseable {
             isGap = false;
             ring.skipGap();
         }
-        int found = ring.next(written);
+        int found = copies ? ring.next(written) : ring.nextWritten();
         if (found == GroupConsumer.MESSAGE) {
             isFound = true;
             return 1;
@@ -188,6 +190,9 @@ public final class MulticastReader implements AutoCloseable {
     private int nextOfRing() {
         if (end != 0 || isClosed) {
             return isClosed ? -FabricErrno.EOPBADSTATE : -end;
+        }
+        if (!copies && emptyCalls + 1 < EMPTY_CALLS) {
+            return whenEmpty();
         }
         written = ring.tail();
         int found = ring.next(written);

@@ -179,8 +179,41 @@ public final class GroupConsumer {
         }
     }
 
+    /**
+     * As {@link #next}, of a ring in which nothing is overwritten that this reader has yet to read: finds a message
+     * without the end of the records, whose line is the writer's.
+     *
+     * @return {@link #MESSAGE}; {@link #NONE} also if what follows is not what a writer writes, which {@link #next}
+     *     finds out; {@link #BROKEN}.
+     */
+    public int nextWritten() {
+        for (;;) {
+            long record = records + (cursor & capacity - 1);
+            // what the writer has stored before is there
+            if (UnsafeApi.getLongAcquire(null, record + GroupRingDescriptor.POSITION) != nextPosition + 1) {
+                return NONE;
+            }
+            int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
+            int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
+            int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
+                ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
+            boolean isPadding = (flags & GroupRingDescriptor.PADDING) != 0;
+            int toEnd = capacity - (int) (cursor & capacity - 1);
+            if (length < before || length > toEnd || !isPadding && length - before > maxPayload) {
+                return broken("has a record of " + length + " bytes at " + cursor);
+            }
+            read(record, flags, before, length);
+            // read once more by that, and perhaps changed by a writer that is none
+            position = nextPosition;
+            if (!isPadding) {
+                return MESSAGE;
+            }
+            cursor += recordLength;
+        }
+    }
+
     private void read(long record, int flags, int before, int length) {
-        position = UnsafeApi.getLong(record + GroupRingDescriptor.POSITION);
+        position = UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) - 1;
         kind = Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG);
         tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
         data = 0;

@@ -6,7 +6,7 @@ package org.jfabric.layout;
  *
  * <pre>
  *    0  common file header
- *  128  intent, 8 bytes      offset up to which records are being overwritten; stored before a record is written
+ *  128  intent, 8 bytes      offset up to which bytes are being overwritten; stored before a record is written
  *  136  latest, 8 bytes      offset of the newest message
  *  144  tail, 8 bytes        end of the records that are written; stored last, release
  *  152  accepted, 8 bytes    end of the records that the recorder takes, of a group whose readers see later than it
@@ -20,7 +20,7 @@ package org.jfabric.layout;
  *  +-------------------------------+-------------------------------+
  *  |       length in bytes         |             flags             |
  *  +-------------------------------+-------------------------------+
- *  |                           position                            |   of the message: 0, 1, 2 … in its log
+ *  |                         position + 1                          |   of the message: 0, 1, 2 … in its log; stored last
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
@@ -34,7 +34,12 @@ package org.jfabric.layout;
  * start and never wrap, so that {@code offset & (capacity - 1)} is the place of a record.
  *
  * <p>Each record has its position, so that a reader that begins in the middle, or was overrun, needs nothing else to
- * know which message it reads, and one that reads in order finds a ring out that does not count by ones.
+ * know which message it reads, and one that reads in order finds a ring out that does not count by ones. A record that
+ * is padding has the position of the message behind it.
+ *
+ * <p>Before a record is written that word of the line behind it is set to 0. So a reader that the writer waits for
+ * finds the next message by its position, in the line that it is going to read anyway, and leaves the line of the tail
+ * to the writer. For that line the writer keeps a line of the ring free.
  *
  * <p>A writer that waits for its readers overwrites nothing that one of them has yet to read. With another writer a
  * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - offset} is not
@@ -64,7 +69,7 @@ public final class GroupRingDescriptor {
     /** In a record: bytes of its header and payload. */
     public static final int LENGTH = 0;
     public static final int FLAGS = 4;
-    /** In a record: position of the message. */
+    /** In a record: position of the message, plus 1; stored last, release, and 0 before that. */
     public static final int POSITION = 8;
     /** In a record: the tag, 0 for untagged messages. */
     public static final int TAG = 16;
@@ -100,6 +105,11 @@ public final class GroupRingDescriptor {
     /** The longest payload. */
     public static int maxPayload(int capacity) {
         return capacity / RECORDS_PER_RING - RECORD_HEADER_WITH_DATA;
+    }
+
+    /** Bytes of the ring that can be unread: a line stays free, whose position is 0. */
+    public static int room(int capacity) {
+        return capacity - RECORD_ALIGNMENT;
     }
 
     /** Whether a ring can have a capacity. */

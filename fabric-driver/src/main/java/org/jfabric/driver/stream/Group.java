@@ -56,6 +56,8 @@ final class Group {
     private long seenPosition;
     private final long[] visible = new long[3];
     private int maxPayload;
+    /** Bytes of the ring that readers may have yet to read. */
+    private int room;
     /** Log, term, and the position of the first message of this ring. */
     private LogPosition first;
     /** End of the records that are written. */
@@ -170,7 +172,8 @@ final class Group {
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
         tailAddress = recorder == null ? header + GroupRingDescriptor.TAIL_OFFSET : recorder.tailAddress();
-        limit = recorder == null && isLossy() ? Long.MAX_VALUE : ring.capacity();
+        room = GroupRingDescriptor.room(ring.capacity());
+        limit = recorder == null && isLossy() ? Long.MAX_VALUE : room;
         channel.group(this);
     }
 
@@ -198,14 +201,11 @@ final class Group {
         if (end - limit > 0 && !makeRoom(end)) {
             return block(end);
         }
-        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.INTENT_OFFSET, end);
+        UnsafeApi.putLongOpaque(
+            null, header + GroupRingDescriptor.INTENT_OFFSET, end + GroupRingDescriptor.RECORD_ALIGNMENT);
         // a reader that sees a byte of the record also sees the intent
         UnsafeApi.storeFence();
-        if (start != tail) {
-            long padding = ring.record(tail);
-            UnsafeApi.putInt(padding + GroupRingDescriptor.LENGTH, toEnd);
-            UnsafeApi.putInt(padding + GroupRingDescriptor.FLAGS, GroupRingDescriptor.PADDING);
-        }
+        UnsafeApi.putLong(ring.record(end) + GroupRingDescriptor.POSITION, 0);
         if (start - nextMark >= 0) {
             mark(start);
         }
@@ -214,7 +214,6 @@ final class Group {
         UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS,
             ((flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
                 | (hasData ? GroupRingDescriptor.HAS_DATA : 0));
-        UnsafeApi.putLong(record + GroupRingDescriptor.POSITION, position);
         UnsafeApi.putLong(record + GroupRingDescriptor.TAG, tag);
         if (hasData) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
@@ -223,6 +222,10 @@ final class Group {
             Words.copy(address, record + before, payloadLength);
         } else {
             operation.copyTo(0, record + before, payloadLength);
+        }
+        UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.POSITION, position + 1);
+        if (start != tail) {
+            pad(toEnd);
         }
         if (tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
             UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
@@ -238,6 +241,14 @@ final class Group {
         position++;
         isWritten = true;
         return Channel.DONE;
+    }
+
+    /** Fills the end of the ring: behind the message at its start, which readers see from here on. */
+    private void pad(int toEnd) {
+        long padding = ring.record(tail);
+        UnsafeApi.putInt(padding + GroupRingDescriptor.LENGTH, toEnd);
+        UnsafeApi.putInt(padding + GroupRingDescriptor.FLAGS, GroupRingDescriptor.PADDING);
+        UnsafeApi.putLongRelease(null, padding + GroupRingDescriptor.POSITION, position + 1);
     }
 
     private int block(long end) {
@@ -284,7 +295,7 @@ final class Group {
     /** Updates the limit; false if records up to that end do not fit yet. */
     private boolean makeRoom(long end) {
         if (recorder != null) {
-            limit = recorder.recorded() + ring.capacity();
+            limit = recorder.recorded() + room;
             return end - limit <= 0;
         }
         long slowestRead = tail;
@@ -292,7 +303,7 @@ final class Group {
             long read = readers.get(i).offset();
             slowestRead = read - slowestRead < 0 ? read : slowestRead;
         }
-        limit = slowestRead + ring.capacity();
+        limit = slowestRead + room;
         return end - limit <= 0;
     }
 
@@ -402,7 +413,7 @@ final class Group {
 
     /** Whether a message waits until this reader has read more. */
     boolean waitsFor(GroupReader reader) {
-        return isBlocked && recorder == null && reader.offset() + ring.capacity() - blockedEnd < 0;
+        return isBlocked && recorder == null && reader.offset() + room - blockedEnd < 0;
     }
 
     /** Null unless it is recorded. */
@@ -424,7 +435,7 @@ final class Group {
     void add(GroupReader reader) {
         readers.add(reader);
         findWires();
-        limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
+        limit = Math.min(limit, isLossy() ? limit : reader.offset() + room);
     }
 
     /**
@@ -454,7 +465,7 @@ final class Group {
 
     /** The part of the ring has a mark, whose record is not overwritten. */
     private boolean isMarked(int part) {
-        return tail != 0 && markedOffsets[part] >= Math.max(0, tail - ring.capacity())
+        return tail != 0 && markedOffsets[part] >= Math.max(0, tail - room)
             && (markedOffsets[part] != 0 || part == 0);
     }
 

@@ -337,7 +337,7 @@ final class GroupRecorder {
         // another process of this user can write to the file
         if (length < before || length > Math.min(available, ring.toEnd(cursor))
             || !isPadding && (length - before > maxPayload
-                || UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) != position)) {
+                || UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) != position + 1)) {
             fail(FabricErrno.EIO, "the record of message " + position + " was changed by another process",
                 "The group has ended; messages before that one are in the log.");
             return false;

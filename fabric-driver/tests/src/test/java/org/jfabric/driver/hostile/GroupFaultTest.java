@@ -274,7 +274,7 @@ class GroupFaultTest {
                 try (FileChannel file = ring(rig)) {
                     file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN)
                         .putLong(GroupRingDescriptor.HEADER_LENGTH + GroupRingDescriptor.RECORD_ALIGNMENT
-                            + GroupRingDescriptor.POSITION, forged);
+                            + GroupRingDescriptor.POSITION, forged + 1);
                 }
                 rig.resume("reader-0");
                 assertEquals(10, reader.await(0).len());
