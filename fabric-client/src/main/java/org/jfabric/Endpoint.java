@@ -7,6 +7,7 @@ import org.jfabric.client.BufferedMode;
 import org.jfabric.client.DriverConnection;
 import org.jfabric.client.DriverState;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.GroupPort;
 import org.jfabric.client.PrefixMode;
 import org.jfabric.codec.control.EndpointReady;
 import org.jfabric.info.Codes;
@@ -890,6 +891,11 @@ public final class Endpoint implements Fid {
     }
 
     /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
+    /** The short way into a group that it writes; null unless an embedded driver is invoked by this client. */
+    GroupPort groupPort(long fiAddr) {
+        return submission.groupPort(fiAddr);
+    }
+
     void onEnabled(EndpointReady ready, EndpointPort port, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();

@@ -110,7 +110,8 @@ final class EndpointConnection {
         Codes.required(address, "address");
         Codes.required(attr, "attr");
         synchronized (domain.lock()) {
-            MulticastGroup group = joined(command(address, flags, attr, false), opContext);
+            boolean writes = flags == 0 || (flags & Flags.SEND) != 0;
+            MulticastGroup group = joined(command(address, flags, attr, false), opContext, writes);
             report(group);
             return group;
         }
@@ -123,7 +124,7 @@ final class EndpointConnection {
             Fabric fabric = domain.fabric();
             fabric.requireRestartable(false, "a group that is read in place", "Open it in a fabric of its own");
             GroupJoined ready = command(address, Flags.RECV, attr, true);
-            MulticastGroup group = joined(ready, opContext);
+            MulticastGroup group = joined(ready, opContext, false);
             MulticastReader reader = null;
             try {
                 reader = MulticastReader.open(group, ready, endpoint.bindings().rxCq(), fabric);
@@ -145,14 +146,14 @@ final class EndpointConnection {
         return domain.commands().join(endpoint.id(), flags, address, attr.from(), inPlace);
     }
 
-    private MulticastGroup joined(GroupJoined ready, long opContext) {
+    private MulticastGroup joined(GroupJoined ready, long opContext, boolean writes) {
         AddressVector vector = endpoint.bindings().addressVector();
         vector.onInserted(ready.fiAddr(), ready.address());
         LogPosition start = ready.term() == 0 ? null : new LogPosition(
             new UUID(ready.logIdHigh(), ready.logIdLow()), ready.term(), ready.position());
         MulticastGroup group = new MulticastGroup(
             domain, endpoint, ready.address(), ready.fiAddr(), opContext, start,
-            ready.log().length == 0 ? null : Path.of(new String(ready.log(), StandardCharsets.UTF_8)));
+            ready.log().length == 0 ? null : Path.of(new String(ready.log(), StandardCharsets.UTF_8)), writes);
         groups.add(group);
         return group;
     }

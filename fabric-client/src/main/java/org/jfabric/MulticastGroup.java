@@ -1,6 +1,9 @@
 package org.jfabric;
 
+import java.lang.ref.Reference;
 import java.nio.file.Path;
+import org.agrona.DirectBuffer;
+import org.jfabric.client.GroupPort;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.FidClass;
@@ -37,9 +40,11 @@ public final class MulticastGroup implements Fid {
     private volatile boolean open = true;
     /** Null unless it is read in place. */
     private MulticastReader reader;
+    /** Null unless an embedded driver in mode INVOKER writes for this client. */
+    private final GroupPort port;
 
     MulticastGroup(Domain domain, Endpoint endpoint, String address, long fiAddr, long context, LogPosition start,
-        Path log) {
+        Path log, boolean writes) {
         this.domain = domain;
         this.endpoint = endpoint;
         this.address = address;
@@ -47,6 +52,7 @@ public final class MulticastGroup implements Fid {
         this.context = context;
         this.start = start;
         this.log = log;
+        this.port = writes && start != null ? endpoint.groupPort(fiAddr) : null;
     }
 
     /**
@@ -95,6 +101,40 @@ public final class MulticastGroup implements Fid {
      */
     public Endpoint endpoint() {
         return endpoint;
+    }
+
+    /**
+     * Writes a message to the group; the bytes may be changed when the call returns. With an embedded driver in mode
+     * INVOKER that is the shortest way: straight into the group's ring, without an entry or a slot of a queue. Else it
+     * is {@link Endpoint#inject(DirectBuffer, int, int, long)}.
+     *
+     * @param buffer holds the message.
+     * @param offset of its first byte.
+     * @param length bytes, 0 to {@link #offerLength()}.
+     * @return 0; {@code -FI_EAGAIN} if a reader or the driver must catch up; {@code -FI_EMSGSIZE} for more bytes than
+     *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; {@code -FI_ENOTCONN} if the group has
+     *     ended, or another negative errno of a send.
+     */
+    public int offer(DirectBuffer buffer, int offset, int length) {
+        if (port == null || !open || domain.locks()) {
+            return endpoint.inject(buffer, offset, length, fiAddr);
+        }
+        if (length < 0 || offset < 0 || offset > buffer.capacity() - length) {
+            return -FabricErrno.EINVAL;
+        }
+        int result = port.offer(buffer.byteArray(), buffer.addressOffset() + offset, length);
+        // only the address was in use: memory whose last user was this call must not go before
+        Reference.reachabilityFence(buffer);
+        return result;
+    }
+
+    /**
+     * The longest message that {@link #offer} may take.
+     *
+     * @return bytes; the group may take fewer.
+     */
+    public int offerLength() {
+        return port == null || domain.locks() ? endpoint.injectSize() : Integer.MAX_VALUE;
     }
 
     @Override

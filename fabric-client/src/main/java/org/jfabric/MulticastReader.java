@@ -46,6 +46,8 @@ import org.jfabric.layout.ReadPlaceDescriptor;
 public final class MulticastReader implements AutoCloseable {
     /** One in so many empty calls looks for the driver, and in mode INVOKER runs it. */
     private static final int EMPTY_CALLS = 4;
+    /** So many calls behind a message do not: the next one may be about to come. */
+    private static final int CALLS_AFTER_MESSAGE = 16;
 
     private final MulticastGroup group;
     private final GroupConsumer ring;
@@ -162,6 +164,7 @@ public final class MulticastReader implements AutoCloseable {
         int found = copies ? ring.next(written) : ring.nextWritten();
         if (found == GroupConsumer.MESSAGE) {
             isFound = true;
+            emptyCalls = -CALLS_AFTER_MESSAGE;
             return 1;
         }
         return found == GroupConsumer.NONE ? nextOfRing() : without(found);
@@ -197,7 +200,7 @@ public final class MulticastReader implements AutoCloseable {
         written = ring.tail();
         int found = ring.next(written);
         if (found == GroupConsumer.MESSAGE) {
-            emptyCalls = 0;
+            emptyCalls = -CALLS_AFTER_MESSAGE;
             isFound = true;
             return 1;
         }

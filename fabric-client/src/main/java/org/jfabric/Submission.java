@@ -7,6 +7,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.GroupPort;
 import org.jfabric.client.UseLock;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.info.FabricAddress;
@@ -261,6 +262,10 @@ class Submission {
     /** Ends what {@link #enterReceives()} began. */
     void exitReceives() {
         receives.exit();
+    }
+
+    GroupPort groupPort(long destAddr) {
+        return port.groupPort(destAddr);
     }
 
     int inject(

@@ -24,6 +24,15 @@ public abstract class EndpointPort {
     public abstract int send(long flags, long buf, long len, long destAddr, long tag, long data, long context);
 
     /**
+     * The short way into a group that the endpoint writes; null if there is none.
+     *
+     * @param destAddr of the group.
+     */
+    public GroupPort groupPort(long destAddr) {
+        return null;
+    }
+
+    /**
      * The next operation that is posted is a sample of the time until a link takes it; ignored by queues, whose driver
      * chooses its own samples.
      *

@@ -30,6 +30,7 @@ public final class GroupConsumer {
     private final long records;
     private final int capacity;
     private final int maxPayload;
+    private final long key;
     private final boolean isLossy;
     /** What is overwritten before it was read is in a log. */
     private final boolean isRecorded;
@@ -70,6 +71,7 @@ public final class GroupConsumer {
         this.records = file + GroupRingDescriptor.HEADER_LENGTH;
         this.capacity = capacity;
         this.maxPayload = GroupRingDescriptor.maxPayload(capacity);
+        this.key = UnsafeApi.getLong(file + GroupRingDescriptor.KEY_OFFSET);
         this.isLossy = isLossy;
         this.isRecorded = isRecorded;
         this.copy = mayOverrun ? UnsafeApi.allocateMemory(maxPayload) : 0;
@@ -190,7 +192,8 @@ public final class GroupConsumer {
         for (;;) {
             long record = records + (cursor & capacity - 1);
             // what the writer has stored before is there
-            if (UnsafeApi.getLongAcquire(null, record + GroupRingDescriptor.POSITION) != nextPosition + 1) {
+            if (UnsafeApi.getLongAcquire(null, record + GroupRingDescriptor.MARK)
+                != GroupRingDescriptor.mark(nextPosition, key)) {
                 return NONE;
             }
             int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
@@ -203,7 +206,7 @@ public final class GroupConsumer {
                 return broken("has a record of " + length + " bytes at " + cursor);
             }
             read(record, flags, before, length);
-            // read once more by that, and perhaps changed by a writer that is none
+            // that was read once more, and a writer that is none may have changed it
             position = nextPosition;
             if (!isPadding) {
                 return MESSAGE;
@@ -213,7 +216,7 @@ public final class GroupConsumer {
     }
 
     private void read(long record, int flags, int before, int length) {
-        position = UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) - 1;
+        position = GroupRingDescriptor.position(UnsafeApi.getLong(record + GroupRingDescriptor.MARK), key);
         kind = Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG);
         tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
         data = 0;

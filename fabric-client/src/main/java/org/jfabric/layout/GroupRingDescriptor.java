@@ -6,13 +6,14 @@ package org.jfabric.layout;
  *
  * <pre>
  *    0  common file header
- *  128  intent, 8 bytes      offset up to which bytes are being overwritten; stored before a record is written
+ *  128  intent, 8 bytes      offset up to which records are being overwritten; stored before a record is written
  *  136  latest, 8 bytes      offset of the newest message
  *  144  tail, 8 bytes        end of the records that are written; stored last, release
  *  152  accepted, 8 bytes    end of the records that the recorder takes, of a group whose readers see later than it
  *  192  log id, 16 bytes     of the group's log; high bits first
  *  208  term, 4 bytes        of the log, from 1
  *  216  first, 8 bytes       position of the first message of this file
+ *  224  key, 8 bytes         random, negative
  *  512  records; the capacity is a power of two
  *
  *  record: starts on a cache line, takes whole lines
@@ -20,7 +21,7 @@ package org.jfabric.layout;
  *  +-------------------------------+-------------------------------+
  *  |       length in bytes         |             flags             |
  *  +-------------------------------+-------------------------------+
- *  |                         position + 1                          |   of the message: 0, 1, 2 … in its log; stored last
+ *  |                             mark                              |   of the position, 0, 1, 2 … in its log; stored last
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
@@ -33,13 +34,12 @@ package org.jfabric.layout;
  * {@link #PADDING} fills the remaining bytes, has no position, and counts as no message. Offsets count bytes since the
  * start and never wrap, so that {@code offset & (capacity - 1)} is the place of a record.
  *
- * <p>Each record has its position, so that a reader that begins in the middle, or was overrun, needs nothing else to
- * know which message it reads, and one that reads in order finds a ring out that does not count by ones. A record that
- * is padding has the position of the message behind it.
- *
- * <p>Before a record is written that word of the line behind it is set to 0. So a reader that the writer waits for
- * finds the next message by its position, in the line that it is going to read anyway, and leaves the line of the tail
- * to the writer. For that line the writer keeps a line of the ring free.
+ * <p>Each record has a <em>mark</em>: its position plus 1, exclusive or the ring's random key. So a reader that begins
+ * in the middle, or was overrun, needs nothing else to know which message it reads, and one that reads in order finds a
+ * ring out that does not count by ones. And a reader that the writer waits for finds the next message by its mark, in
+ * the line that it is going to read anyway, and leaves the line of the tail to the writer. What else stands in that
+ * place, bytes of a message of an earlier lap perhaps, is the next mark with a probability of 2^-64. Padding has the
+ * mark of the message behind it, and is marked after that.
  *
  * <p>A writer that waits for its readers overwrites nothing that one of them has yet to read. With another writer a
  * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - offset} is not
@@ -61,6 +61,8 @@ public final class GroupRingDescriptor {
     public static final int TERM_OFFSET = 208;
     /** Place of the position of the first message. */
     public static final int FIRST_POSITION_OFFSET = 216;
+    /** Place of the key. */
+    public static final int KEY_OFFSET = 224;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
     /** Records start on multiples of this. */
@@ -69,8 +71,8 @@ public final class GroupRingDescriptor {
     /** In a record: bytes of its header and payload. */
     public static final int LENGTH = 0;
     public static final int FLAGS = 4;
-    /** In a record: position of the message, plus 1; stored last, release, and 0 before that. */
-    public static final int POSITION = 8;
+    /** In a record: {@link #mark} of the message's position; stored last, release. */
+    public static final int MARK = 8;
     /** In a record: the tag, 0 for untagged messages. */
     public static final int TAG = 16;
     /** In a record with {@link #HAS_DATA}: remote CQ data. */
@@ -107,9 +109,14 @@ public final class GroupRingDescriptor {
         return capacity / RECORDS_PER_RING - RECORD_HEADER_WITH_DATA;
     }
 
-    /** Bytes of the ring that can be unread: a line stays free, whose position is 0. */
-    public static int room(int capacity) {
-        return capacity - RECORD_ALIGNMENT;
+    /** What stands in the record of a message; never 0, which a fresh ring has. */
+    public static long mark(long position, long key) {
+        return position + 1 ^ key;
+    }
+
+    /** The position of a message whose record has a mark. */
+    public static long position(long mark, long key) {
+        return (mark ^ key) - 1;
     }
 
     /** Whether a ring can have a capacity. */

@@ -47,7 +47,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private final MulticastGroup group;
     private final long destination;
     private final int maxLength;
-    private final int injectSize;
+    private final int offerLength;
     private final CompletionError error = new CompletionError();
     private long position;
     /** A message lies in {@link Messenger#memory()} until its entry comes. */
@@ -62,7 +62,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         this.group = group;
         this.destination = group.fiAddr();
         this.maxLength = maxLength;
-        this.injectSize = Math.min(endpoint.injectSize(), maxLength);
+        this.offerLength = Math.min(group.offerLength(), maxLength);
         this.position = group.start().position();
     }
 
@@ -102,10 +102,10 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         if (isSending || failure != 0) {
             return refused();
         }
-        if (length > injectSize) {
+        if (length > offerLength) {
             return send(buffer, offset, length);
         }
-        return accepted(endpoint.inject(buffer, offset, length, destination));
+        return accepted(group.offer(buffer, offset, length));
     }
 
     /**

@@ -2,6 +2,7 @@ package org.jfabric.driver.engine;
 
 import java.util.List;
 import org.jfabric.client.EndpointPort;
+import org.jfabric.client.GroupPort;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.log.EventKind;
@@ -204,6 +205,17 @@ public final class EngineEndpoint extends EndpointPort {
             sender.onFault();
             throw ex;
         }
+    }
+
+    @Override
+    public GroupPort groupPort(long destAddr) {
+        PeerSends group = peers.peer(destAddr);
+        return group == null ? null : new GroupWriter(this, group);
+    }
+
+    /** An access to memory has failed in a call that has changed nothing yet. */
+    void fault(InternalError error) {
+        engine.fault(error);
     }
 
     /** The operations that wait for counters. */

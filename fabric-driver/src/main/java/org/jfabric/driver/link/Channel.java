@@ -1,5 +1,7 @@
 package org.jfabric.driver.link;
 
+import org.jfabric.info.FabricErrno;
+
 /**
  * A path from one local endpoint to one remote endpoint. Links implement it and the engine calls it.
  *
@@ -93,6 +95,18 @@ public abstract class Channel {
      * @return {@link #DONE}, {@link #PENDING} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
      */
     public abstract int send(TransmitOperation operation, int grant);
+
+    /**
+     * Writes an untagged message to a group, of any length that it takes, without an operation. Only for groups that are
+     * written by the engine's caller.
+     *
+     * @param array   in which the bytes are, or null.
+     * @param address native address of the first byte, or its {@code Unsafe} offset in the array.
+     * @return {@link #DONE} or a negative fabric errno ({@code -FI_EAGAIN}: not now).
+     */
+    public int offer(byte[] array, long address, int length) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
 
     /**
      * Whether {@link #sendShort} can be called. The engine asks once, when the channel is up.

@@ -56,8 +56,8 @@ final class Group {
     private long seenPosition;
     private final long[] visible = new long[3];
     private int maxPayload;
-    /** Bytes of the ring that readers may have yet to read. */
-    private int room;
+    private long key;
+    private boolean mayOverrun;
     /** Log, term, and the position of the first message of this ring. */
     private LogPosition first;
     /** End of the records that are written. */
@@ -172,8 +172,9 @@ final class Group {
         header = ring.header();
         maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
         tailAddress = recorder == null ? header + GroupRingDescriptor.TAIL_OFFSET : recorder.tailAddress();
-        room = GroupRingDescriptor.room(ring.capacity());
-        limit = recorder == null && isLossy() ? Long.MAX_VALUE : room;
+        key = ring.key();
+        mayOverrun = mayOverrun();
+        limit = recorder == null && isLossy() ? Long.MAX_VALUE : ring.capacity();
         channel.group(this);
     }
 
@@ -182,9 +183,12 @@ final class Group {
     /**
      * As {@link Channel#send} and {@link Channel#sendShort}.
      *
-     * @param operation has the payload; or null, and it is at an address.
+     * @param operation has the payload; or null, and it is in an array or, if that is null, at a native address.
+     * @param address   that, or an {@code Unsafe} offset in the array.
      */
-    int send(long flags, long tag, long data, long payloadLength, TransmitOperation operation, long address) {
+    int send(
+        long flags, long tag, long data, long payloadLength, TransmitOperation operation, byte[] array,
+        long address) {
         if (payloadLength > maxPayload) {
             return -FabricErrno.EMSGSIZE;
         }
@@ -201,11 +205,11 @@ final class Group {
         if (end - limit > 0 && !makeRoom(end)) {
             return block(end);
         }
-        UnsafeApi.putLongOpaque(
-            null, header + GroupRingDescriptor.INTENT_OFFSET, end + GroupRingDescriptor.RECORD_ALIGNMENT);
-        // a reader that sees a byte of the record also sees the intent
-        UnsafeApi.storeFence();
-        UnsafeApi.putLong(ring.record(end) + GroupRingDescriptor.POSITION, 0);
+        if (mayOverrun) {
+            UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.INTENT_OFFSET, end);
+            // a reader that sees a byte of the record also sees the intent
+            UnsafeApi.storeFence();
+        }
         if (start - nextMark >= 0) {
             mark(start);
         }
@@ -218,16 +222,18 @@ final class Group {
         if (hasData) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
         }
-        if (operation == null) {
-            Words.copy(address, record + before, payloadLength);
-        } else {
+        if (operation != null) {
             operation.copyTo(0, record + before, payloadLength);
+        } else if (array != null) {
+            Words.copy(array, address, record + before, (int) payloadLength);
+        } else {
+            Words.copy(address, record + before, payloadLength);
         }
-        UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.POSITION, position + 1);
+        UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
         if (start != tail) {
             pad(toEnd);
         }
-        if (tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
+        if (mayOverrun && tailAddress == header + GroupRingDescriptor.TAIL_OFFSET) {
             UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, start);
         }
         if ((flags & Flags.COMMIT_COMPLETE) != 0) {
@@ -248,7 +254,7 @@ final class Group {
         long padding = ring.record(tail);
         UnsafeApi.putInt(padding + GroupRingDescriptor.LENGTH, toEnd);
         UnsafeApi.putInt(padding + GroupRingDescriptor.FLAGS, GroupRingDescriptor.PADDING);
-        UnsafeApi.putLongRelease(null, padding + GroupRingDescriptor.POSITION, position + 1);
+        UnsafeApi.putLongRelease(null, padding + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
     }
 
     private int block(long end) {
@@ -295,7 +301,7 @@ final class Group {
     /** Updates the limit; false if records up to that end do not fit yet. */
     private boolean makeRoom(long end) {
         if (recorder != null) {
-            limit = recorder.recorded() + room;
+            limit = recorder.recorded() + ring.capacity();
             return end - limit <= 0;
         }
         long slowestRead = tail;
@@ -303,7 +309,7 @@ final class Group {
             long read = readers.get(i).offset();
             slowestRead = read - slowestRead < 0 ? read : slowestRead;
         }
-        limit = slowestRead + room;
+        limit = slowestRead + ring.capacity();
         return end - limit <= 0;
     }
 
@@ -413,7 +419,7 @@ final class Group {
 
     /** Whether a message waits until this reader has read more. */
     boolean waitsFor(GroupReader reader) {
-        return isBlocked && recorder == null && reader.offset() + room - blockedEnd < 0;
+        return isBlocked && recorder == null && reader.offset() + ring.capacity() - blockedEnd < 0;
     }
 
     /** Null unless it is recorded. */
@@ -435,7 +441,7 @@ final class Group {
     void add(GroupReader reader) {
         readers.add(reader);
         findWires();
-        limit = Math.min(limit, isLossy() ? limit : reader.offset() + room);
+        limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
     }
 
     /**
@@ -465,7 +471,7 @@ final class Group {
 
     /** The part of the ring has a mark, whose record is not overwritten. */
     private boolean isMarked(int part) {
-        return tail != 0 && markedOffsets[part] >= Math.max(0, tail - room)
+        return tail != 0 && markedOffsets[part] >= Math.max(0, tail - ring.capacity())
             && (markedOffsets[part] != 0 || part == 0);
     }
 

@@ -54,7 +54,7 @@ final class GroupChannel extends Channel {
         if (to == null) {
             return wasWriter ? -FabricErrno.ENOTCONN : -FabricErrno.EOPNOTSUPP;
         }
-        return to.send(operation.flags, operation.tag, operation.data, operation.length, operation, 0);
+        return to.send(operation.flags, operation.tag, operation.data, operation.length, operation, null, 0);
     }
 
     @Override
@@ -65,7 +65,13 @@ final class GroupChannel extends Channel {
     @Override
     public int sendShort(long kind, long tag, long payload, int length, int grant) {
         Group to = group;
-        return to == null ? -FabricErrno.ENOTCONN : to.send(kind, tag, 0, length, null, payload);
+        return to == null ? -FabricErrno.ENOTCONN : to.send(kind, tag, 0, length, null, null, payload);
+    }
+
+    @Override
+    public int offer(byte[] array, long from, int length) {
+        Group to = group;
+        return to == null ? -FabricErrno.ENOTCONN : to.send(Flags.MSG, 0, 0, length, null, array, from);
     }
 
     @Override

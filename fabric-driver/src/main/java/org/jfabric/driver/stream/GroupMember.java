@@ -29,6 +29,8 @@ final class GroupMember extends Channel {
     private static final ChannelLimits LIMITS = new ChannelLimits(0, 0, Long.MAX_VALUE, Long.BYTES, 0, 0);
     /** A reader reports how far it is when it has read this part of the ring. */
     private static final int REPORTS_PER_RING = 8;
+    /** The longest message and padding before it are this part of the ring. */
+    private static final int MESSAGES_AHEAD = GroupRingDescriptor.RECORDS_PER_RING / 2;
     private static final String TRUNCATED = "was truncated while it was mapped here";
 
     private final Groups groups;
@@ -310,10 +312,15 @@ final class GroupMember extends Channel {
         if (offset == seenOffset || impossible != null || isOver) {
             return false;
         }
+        long ahead = offset - ring.tail();
+        if (ahead > 0 && ahead <= ring.capacity() / MESSAGES_AHEAD) {
+            // it has read a message whose writer is about to store the tail
+            return false;
+        }
         long position = readPlace.position();
         long lost = readPlace.lost();
         long lines = (offset - firstOffset) / GroupRingDescriptor.RECORD_ALIGNMENT;
-        if (offset - seenOffset < 0 || offset - ring.tail() > 0
+        if (offset - seenOffset < 0 || ahead > 0
             || (offset & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0
             || position < seenPosition || position - firstPosition > lines || lost < lostMessages || lost > lines) {
             // each message takes a line at least

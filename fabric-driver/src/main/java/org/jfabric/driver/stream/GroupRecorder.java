@@ -47,6 +47,7 @@ final class GroupRecorder {
     private final LogWriter log;
     private final Visibility visibility;
     private final int maxPayload;
+    private final long key;
     private final UnsafeBuffer message = new UnsafeBuffer(0, 0);
     private Thread thread;
 
@@ -94,6 +95,7 @@ final class GroupRecorder {
         this.log = log;
         this.visibility = visibility;
         this.maxPayload = GroupRingDescriptor.maxPayload(ring.capacity());
+        this.key = ring.key();
         this.position = log.position();
         this.visiblePosition = position;
         this.writtenPosition = log.written();
@@ -337,7 +339,7 @@ final class GroupRecorder {
         // another process of this user can write to the file
         if (length < before || length > Math.min(available, ring.toEnd(cursor))
             || !isPadding && (length - before > maxPayload
-                || UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) != position + 1)) {
+                || UnsafeApi.getLong(record + GroupRingDescriptor.MARK) != GroupRingDescriptor.mark(position, key))) {
             fail(FabricErrno.EIO, "the record of message " + position + " was changed by another process",
                 "The group has ended; messages before that one are in the log.");
             return false;

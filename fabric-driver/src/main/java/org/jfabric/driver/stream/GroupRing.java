@@ -63,6 +63,7 @@ final class GroupRing {
             header + GroupRingDescriptor.LOG_ID_OFFSET + Long.BYTES, first.logId().getLeastSignificantBits());
         UnsafeApi.putInt(header + GroupRingDescriptor.TERM_OFFSET, first.term());
         UnsafeApi.putLong(header + GroupRingDescriptor.FIRST_POSITION_OFFSET, first.position());
+        UnsafeApi.putLong(header + GroupRingDescriptor.KEY_OFFSET, environment.randomLong() | Long.MIN_VALUE);
         file.populate();
         return file;
     }
@@ -98,6 +99,10 @@ final class GroupRing {
     /** Native address of the file's header. */
     long header() {
         return header;
+    }
+
+    long key() {
+        return UnsafeApi.getLong(header + GroupRingDescriptor.KEY_OFFSET);
     }
 
     /** Native address of the record at an offset. */

@@ -7,6 +7,7 @@ import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
@@ -88,7 +89,11 @@ final class StreamPort implements Port, StreamListener {
     public void poll() {
         long least = Long.MAX_VALUE;
         for (Subscription reader : readers) {
-            Refusal.unlessAgain(reader.poll(this, LIMIT));
+            int result = reader.poll(this, LIMIT);
+            if (result != -FabricErrno.ESHUTDOWN) {
+                // the other side may end first
+                Refusal.unlessAgain(result);
+            }
             least = Math.min(least, reader.position());
         }
         received = least;

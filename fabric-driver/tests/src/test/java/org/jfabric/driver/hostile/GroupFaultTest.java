@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -272,9 +273,11 @@ class GroupFaultTest {
                     rig.writer.await(i);
                 }
                 try (FileChannel file = ring(rig)) {
-                    file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()).order(ByteOrder.LITTLE_ENDIAN)
-                        .putLong(GroupRingDescriptor.HEADER_LENGTH + GroupRingDescriptor.RECORD_ALIGNMENT
-                            + GroupRingDescriptor.POSITION, forged + 1);
+                    ByteBuffer bytes = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size())
+                        .order(ByteOrder.LITTLE_ENDIAN);
+                    bytes.putLong(GroupRingDescriptor.HEADER_LENGTH + GroupRingDescriptor.RECORD_ALIGNMENT
+                        + GroupRingDescriptor.MARK,
+                        GroupRingDescriptor.mark(forged, bytes.getLong(GroupRingDescriptor.KEY_OFFSET)));
                 }
                 rig.resume("reader-0");
                 assertEquals(10, reader.await(0).len());
