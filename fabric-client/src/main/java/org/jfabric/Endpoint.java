@@ -890,12 +890,12 @@ public final class Endpoint implements Fid {
         return new FabricException(FabricErrno.EOPBADSTATE, "the endpoint is closed", "Open another one.");
     }
 
-    /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     /** The short way into a group that it writes; null unless an embedded driver is invoked by this client. */
     GroupPort groupPort(long fiAddr) {
         return submission.groupPort(fiAddr);
     }
 
+    /** Takes the driver's answer; the last step of enabling, under the fabric's lock. */
     void onEnabled(EndpointReady ready, EndpointPort port, LocalMemory memory) {
         id = ready.endpointId();
         name = ready.address();

@@ -270,6 +270,13 @@ public final class DriverConductor implements Agent {
         return isGiven ? file : null;
     }
 
+    /** Whether a client of that user reads the ring with that number in place. */
+    boolean readsRing(long clientId, long number, long uid) {
+        ClientSession session = registry.session(clientId);
+        return number != 0 && session != null && session.uid() == uid
+            && session.endpoints().values().stream().anyMatch(each -> each.ringNumber() == number);
+    }
+
     /** Whether a client embeds the driver. */
     boolean isEmbedded(long clientId) {
         ClientSession session = registry.session(clientId);

@@ -22,6 +22,8 @@ public final class EndpointResource {
     private ContextPlace place;
     /** Of a shared receive context: the number of endpoints that use it. */
     private int users;
+    /** Of the ring that its client reads in place, 0 for none; it may have been closed since. */
+    private long ringNumber;
 
     /**
      * An endpoint and the objects that it uses.
@@ -41,6 +43,15 @@ public final class EndpointResource {
         this.files = files;
         this.activityIndex = activityIndex;
         this.bound = bound;
+    }
+
+    /** Its client reads a group's ring in place. */
+    void reads(long number) {
+        ringNumber = number;
+    }
+
+    long ringNumber() {
+        return ringNumber;
     }
 
     /** Its number, from 1. */

@@ -14,6 +14,7 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -22,8 +23,8 @@ import org.jfabric.layout.FileType;
  * connection gets one file: its first message names it, the answer carries the descriptor, and the driver closes the
  * connection.
  *
- * <p>A user gets the files of clients of that user, with the rights that the client needs, and the {@code cnc} for
- * reading. A descriptor that is open for reading only cannot be opened anew for writing: the file is the driver's.
+ * <p>A user gets the files of clients of that user, with the rights that the client needs, and for reading the
+ * {@code cnc} and the rings that such a client reads in place. A descriptor that is open for reading only cannot be opened anew for writing: the file is the driver's.
  * Owner: conductor.
  */
 final class FileRequests {
@@ -57,7 +58,12 @@ final class FileRequests {
         FileHelloDecoder hello = new FileHelloDecoder().wrap(
             buffer, bodyOffset, FileHelloDecoder.BLOCK_LENGTH, FileHelloDecoder.SCHEMA_VERSION);
         if (hello.fileType() == FileType.CNC.code()) {
-            pass(socket, new Opening(socket, null));
+            pass(socket, new Opening(socket, null, CncDescriptor.FILE_NAME));
+            return;
+        }
+        if (hello.fileType() == FileType.GROUP.code()
+            && conductor.readsRing(hello.clientId(), hello.fileNumber(), socket.uid())) {
+            pass(socket, new Opening(socket, null, FileType.GROUP.fileName(hello.fileNumber())));
             return;
         }
         SharedFile file = conductor.fileOf(hello.clientId(), hello.fileNumber(), socket.uid());
@@ -67,7 +73,7 @@ final class FileRequests {
                 + hello.clientId() + " is not one of user " + socket.uid()));
             return;
         }
-        pass(socket, new Opening(socket, file));
+        pass(socket, new Opening(socket, file, null));
     }
 
     private void pass(ClientSocket socket, Opening opening) {
@@ -97,21 +103,24 @@ final class FileRequests {
     private final class Opening extends ResourceTask {
         private final ClientSocket socket;
         private final SharedFile file;
+        private final String name;
         private int fd;
 
         /**
          * A file to be passed.
          *
-         * @param file   of a client, or null for the {@code cnc}.
+         * @param file   of a client, or null.
+         * @param name   of another file of the driver, which the client only reads.
          */
-        Opening(ClientSocket socket, SharedFile file) {
+        Opening(ClientSocket socket, SharedFile file, String name) {
             this.socket = socket;
             this.file = file;
+            this.name = name;
         }
 
         @Override
         protected void execute() {
-            fd = file == null ? context.files().openCnc() : file.open();
+            fd = file == null ? context.files().openReadOnly(name) : file.open();
         }
 
         @Override

@@ -88,6 +88,7 @@ final class JoinGroupCommand extends Command {
     }
 
     private GroupJoined answer(LogPosition start) {
+        joining.reads(membership.ringNumber());
         return new GroupJoined(correlationId(), fiAddr, start.position(),
             start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
             membership.ringFlags(), membership.ringNumber(), membership.ringOffset(), named.address(),

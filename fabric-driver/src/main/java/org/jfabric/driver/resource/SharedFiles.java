@@ -4,7 +4,6 @@ import org.agrona.collections.LongHashSet;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
-import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 import org.jfabric.layout.OwnerId;
@@ -107,13 +106,13 @@ public final class SharedFiles {
     }
 
     /**
-     * Opens the driver's {@code cnc}, to be passed to a client that only reads it. Resource thread.
+     * Opens the driver's {@code cnc} or a group's ring, to be passed to a client that only reads it. Resource thread.
      *
      * @return descriptor, which the caller closes.
      * @throws NativeCallException if no descriptor is free.
      */
-    public int openCnc() {
-        return open(CncDescriptor.FILE_NAME, Libc.O_RDONLY);
+    public int openReadOnly(String name) {
+        return open(name, Libc.O_RDONLY);
     }
 
     int open(String name, int flags) {

@@ -215,6 +215,20 @@ class GroupAccessTest {
     }
 
     @Test
+    void shouldLetUsersOfTheGroupReadAStreamInPlace() {
+        driver(OWNER, directory, GROUP);
+        TestProcess owner = member(OWNER);
+        TestProcess reader = member(MEMBER);
+        ask(owner, "connect");
+        ask(reader, "connect " + USER);
+        assertContains(ask(reader, "subscribe"), "refused 111 ", "has no writer");
+        assertEquals("published 0", ask(owner, "publish 1"));
+        assertEquals("subscribed [r--s]", ask(reader, "subscribe"));
+        assertEquals("published 0", ask(owner, "publish 4711"));
+        assertEquals("message 4711", ask(reader, "poll"));
+    }
+
+    @Test
     void shouldRefuseOthersWithTheUsersSeenAndNeeded() {
         TestProcess member = member(MEMBER);
         TestProcess outsider = member(OUTSIDER);

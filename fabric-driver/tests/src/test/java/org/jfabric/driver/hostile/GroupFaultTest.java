@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.lang.foreign.Arena;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.MulticastGroup;
+import org.jfabric.MulticastReader;
 import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
@@ -24,10 +25,13 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.layout.ReadPlaceDescriptor;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -287,6 +291,52 @@ class GroupFaultTest {
                         "has message " + forged + " at 64, where 1 follows"), view.errors()::toString);
                 }
             }
+        }
+    }
+
+    /** A client that reads in place stores where it is; places of words in its queue's file, and what it claims. */
+    @ParameterizedTest
+    @CsvSource({"0x100000, 1, 0", "-64, 0, 0", "64, 2, 0", "64, -1, 0", "64, 1, 2", "63, 1, 0"})
+    void shouldEndAReaderInPlaceThatSaysItIsWhereItCannotBe(String offset, long position, long lost)
+        throws IOException {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 2)) {
+            long to = write(rig).fiAddr();
+            FabricNode liar = rig.readers.get(0);
+            MulticastReader reader = rig.readInPlace(liar);
+            MulticastReader other = rig.readInPlace(rig.readers.get(1));
+            assertEquals(0, rig.writer.endpoint.send(rig.writer.memory.address(), 10, to, 0));
+            rig.writer.await(0);
+            Path queue;
+            try (var files = Files.list(rig.directory("reader-0"))) {
+                queue = files.filter(file -> file.toString().endsWith(".cq")).findFirst().orElseThrow();
+            }
+            try (FileChannel file = FileChannel.open(queue, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                long place = file.map(FileChannel.MapMode.READ_WRITE, 0, file.size(), Arena.ofAuto()).address();
+                ReadPlaceDescriptor.store(place, Long.decode(offset), position, lost);
+                rig.awaitLost(liar, FabricErrno.EIO, rig.writer.endpoint.name());
+            }
+            try (DriverView view = new DriverView(rig.directory("reader-0"))) {
+                assertTrue(view.errors().toString().contains("says it is at " + Long.decode(offset)),
+                    view.errors()::toString);
+            }
+            Deadline.await("the end of the reader", () -> reader.next() == -FabricErrno.EIO, rig::events);
+            Deadline.await("the other reader's message", () -> other.next() == 1, rig::events);
+            assertEquals(10, other.length());
+        }
+    }
+
+    @Test
+    void shouldEndAReaderInPlaceWhoseRingIsCut() throws IOException {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1)) {
+            write(rig);
+            MulticastReader reader = rig.readInPlace(rig.readers.getFirst());
+            try (FileChannel file = ring(rig)) {
+                file.truncate(0);
+            }
+            assertEquals(-FabricErrno.EIO, reader.next());
+            assertEquals(-FabricErrno.EIO, reader.next());
+            reader.close();
+            assertEquals(-FabricErrno.EOPBADSTATE, reader.next());
         }
     }
 

@@ -38,6 +38,9 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.Subscription;
+import org.jfabric.test.Deadline;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.WaitObject;
@@ -50,11 +53,14 @@ import org.jfabric.tool.ToolRun;
 /** A process of some user that does what its input says, a line for each thing, and answers each with one line. */
 final class GroupMemberMain {
     private static final String TABLE = "jfabric://shared/prices";
+    private static final String GROUP = "jfabric://shared/quotes";
     static final int[] LENGTHS = {0, 8, 100, 9000, 200_000};
 
     private final Path directory;
     private final AtomicInteger driversGone = new AtomicInteger();
     private FabricNode node;
+    private Publication publication;
+    private Subscription subscription;
 
     private GroupMemberMain(Path directory) {
         this.directory = directory;
@@ -90,6 +96,9 @@ final class GroupMemberMain {
             case "write" -> write(Long.parseLong(words[1]));
             case "read" -> read();
             case "reopen" -> reopen();
+            case "publish" -> publish(Long.parseLong(words[1]));
+            case "subscribe" -> subscribe();
+            case "poll" -> poll();
             case "tool" -> tool(List.of(words).subList(1, words.length));
             default -> throw new IllegalArgumentException(words[0]);
         };
@@ -270,9 +279,35 @@ final class GroupMemberMain {
         TableReader reader = Table.on(node.fabric, TABLE).openReader();
         UnsafeBuffer buffer = new UnsafeBuffer(new byte[64]);
         int length = reader.read(reader.find(7), buffer, 0);
-        String mapping = Files.readAllLines(Path.of("/proc/self/maps")).stream()
-            .filter(each -> each.endsWith(".table")).map(each -> each.split(" ")[1]).toList().toString();
-        return "read " + length + ' ' + buffer.getLong(0) + ' ' + mapping;
+        return "read " + length + ' ' + buffer.getLong(0) + ' ' + mapped("table");
+    }
+
+    private String publish(long value) {
+        if (publication == null) {
+            publication = Publication.on(node.fabric, GROUP).open();
+        }
+        UnsafeBuffer message = new UnsafeBuffer(new byte[Long.BYTES]);
+        message.putLong(0, value);
+        return "published " + publication.offer(message, 0, Long.BYTES);
+    }
+
+    private String subscribe() throws IOException {
+        subscription = Subscription.on(node.fabric, GROUP).open();
+        return "subscribed " + mapped("group");
+    }
+
+    /** How the files with that suffix are mapped. */
+    private static List<String> mapped(String suffix) throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.filter(line -> line.endsWith('.' + suffix)).map(line -> line.split(" +")[1]).toList();
+        }
+    }
+
+    private String poll() {
+        long[] value = new long[1];
+        Deadline.await("a message", () -> subscription.poll(
+            (buffer, offset, length, header) -> value[0] = buffer.getLong(offset), 1) == 1, () -> subscription);
+        return "message " + value[0];
     }
 
     /** Asks for tables as this client and as others, and tries to write what the driver passes. */

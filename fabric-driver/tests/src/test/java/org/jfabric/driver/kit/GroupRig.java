@@ -12,12 +12,14 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jfabric.Endpoint;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.FabricListener;
 import org.jfabric.MulticastGroup;
+import org.jfabric.MulticastReader;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
@@ -187,7 +189,17 @@ public final class GroupRig implements AutoCloseable {
 
     /** The same with attributes. */
     public MulticastGroup read(FabricNode node, JoinAttr attr) {
-        FutureTask<MulticastGroup> join = new FutureTask<>(() -> node.endpoint.join(GROUP, 0, Flags.RECV, attr));
+        return joined(node, () -> node.endpoint.join(GROUP, 0, Flags.RECV, attr));
+    }
+
+    /** A reader in place. */
+    public MulticastReader readInPlace(FabricNode node) {
+        return joined(node, () -> node.endpoint.openReader(GROUP, 0, new JoinAttr()));
+    }
+
+    /** Joins while the other drivers make cycles. */
+    private <T> T joined(FabricNode node, Callable<T> call) {
+        FutureTask<T> join = new FutureTask<>(call);
         FabricDriver own = embedded.get(node.fabric.driverName());
         List<FabricDriver> others = new ArrayList<>(cycled);
         others.remove(own);

@@ -1,6 +1,7 @@
 package org.jfabric.driver.conformance.other;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -9,19 +10,23 @@ import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
+import org.jfabric.MulticastReader;
 import org.jfabric.SendClaim;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.AllocatedBytes;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,6 +62,39 @@ class StreamTest {
             int result = subscription.poll(keep, 16);
             assertTrue(result > 0 || result == -FabricErrno.EAGAIN, FabricErrno.name(result));
             assertTrue(System.nanoTime() - deadline < 0, () -> numbers + " of " + count);
+        }
+    }
+
+    /** Everything that an entry says of a message, without an entry; receives of the same endpoint get none. */
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    void shouldReadInPlaceByAnEndpointOfTheApplication(Place place) {
+        try (GroupRig rig = new GroupRig(place, 2)) {
+            long to = rig.writer.endpoint.join(GroupRig.GROUP, 0, Flags.SEND).fiAddr();
+            FabricNode node = rig.readers.get(1);
+            MulticastReader reader = node.endpoint.openReader(GroupRig.GROUP, 7, new JoinAttr());
+            assertEquals(GroupRig.GROUP, reader.group().address());
+            assertEquals(-FabricErrno.EAGAIN, reader.next());
+            FabricException second = assertThrows(FabricException.class,
+                () -> node.endpoint.openReader("jfabric://alpha/others", 0, new JoinAttr()));
+            assertEquals(FabricErrno.EBUSY, second.errno());
+
+            rig.writer.memory.buffer().putLong(8, 4711);
+            assertEquals(0, rig.writer.endpoint.messages().tsenddata(rig.writer.memory.address(8), 8, 5, to, 9, 1));
+            rig.writer.await(1);
+            Deadline.await("the message", () -> reader.next() == 1, rig::events);
+            assertEquals(Flags.MULTICAST | Flags.TAGGED | Flags.REMOTE_CQ_DATA, reader.flags());
+            assertEquals(List.of(9L, 5L, 0L, 8L), List.of(reader.tag(), reader.data(), reader.position(),
+                (long) reader.length()));
+            assertEquals(4711, reader.buffer().getLong(reader.offset()));
+            assertEquals(-FabricErrno.EAGAIN, reader.next());
+            assertEquals(1, reader.nextPosition());
+
+            reader.close();
+            assertEquals(-FabricErrno.EOPBADSTATE, reader.next());
+            MulticastReader next = node.endpoint.openReader(GroupRig.GROUP, 0, new JoinAttr());
+            rig.writer.endpoint.close();
+            Deadline.await("the end", () -> next.next() == -FabricErrno.ESHUTDOWN, rig::events);
         }
     }
 
