@@ -15,9 +15,9 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class GroupChannel extends Channel {
-    /** The last one only of a recorded group. */
+    /** The last two only of a recorded group. */
     private static final long LEVELS =
-        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.COMMIT_COMPLETE;
+        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.COMMIT_COMPLETE | Flags.RECORDED;
 
     private final Groups groups;
     private final LocalEndpoint endpoint;

@@ -298,7 +298,7 @@ class RecordedGroupTest {
             MulticastGroup group = writer.endpoint.join(GroupRig.GROUP + "?log=" + disk.file("log"), 0, Flags.SEND);
             try (LogReader log = LogReader.open(disk.file("log"))) {
                 for (int i = 0; i < 50; i++) {
-                    assertEquals(0, commit(writer, group.fiAddr(), i));
+                    assertEquals(0, send(writer, group.fiAddr(), i, Flags.COMMIT_COMPLETE));
                 }
                 for (int i = 0; i < 50; i++) {
                     Entry entry = writer.await();
@@ -308,15 +308,54 @@ class RecordedGroupTest {
                 }
             }
             group.close();
-            MulticastGroup other = writer.endpoint.join("jfabric://alpha/other", 0, Flags.SEND);
-            assertEquals(0, commit(writer, other.fiAddr(), 50));
-            assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+            assertIsRefusedElsewhere(rig, Flags.COMMIT_COMPLETE);
         }
     }
 
-    private static int commit(FabricNode node, long to, long context) {
+    /** Nothing is synced meanwhile, so a level that waits for that would not be reached. */
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    void shouldCompleteARecordedSendWhenItIsInThePageCache(Place place) {
+        try (GroupRig rig = new GroupRig(place, 1)) {
+            FabricNode writer = rig.writer;
+            MulticastGroup group = writer.endpoint.join(GroupRig.GROUP + "?log=" + base.resolve("log"), 0, Flags.SEND);
+            try (LogReader log = LogReader.open(base.resolve("log"))) {
+                for (int i = 0; i < 50; i++) {
+                    assertEquals(0, send(writer, group.fiAddr(), i, Flags.RECORDED));
+                }
+                for (int i = 0; i < 50; i++) {
+                    Entry entry = writer.await();
+                    assertEquals(i, entry.context());
+                    long written = log.written();
+                    assertTrue(written > i, () -> "message " + entry + " completed, written up to " + written);
+                }
+                assertEquals(0, log.synced());
+                // each level is reached by itself, in whatever order they were asked for
+                assertEquals(0, send(writer, group.fiAddr(), 50, Flags.COMMIT_COMPLETE));
+                assertEquals(0, send(writer, group.fiAddr(), 51, Flags.RECORDED));
+                assertEquals(50 + 51, writer.await().context() + writer.await().context());
+            }
+            group.close();
+            assertIsRefusedElsewhere(rig, Flags.RECORDED);
+        }
+    }
+
+    /** A group without a log has no such level, nor has one whose log may leave messages out, nor a peer. */
+    private void assertIsRefusedElsewhere(GroupRig rig, long level) {
+        FabricNode writer = rig.writer;
+        for (String options : List.of("", "?log=" + base.resolve("gaps") + "&whenFull=gap")) {
+            try (MulticastGroup other = writer.endpoint.join("jfabric://alpha/other" + options, 0, Flags.SEND)) {
+                assertEquals(0, send(writer, other.fiAddr(), 50, level));
+                assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+            }
+        }
+        assertEquals(0, send(writer, writer.av.insert(rig.readers.getFirst().endpoint.name()), 50, level));
+        assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+    }
+
+    private static int send(FabricNode node, long to, long context, long level) {
         return node.endpoint.messages().sendmsg(
-            node.memory.address(), 64, 0, to, context, Flags.COMPLETION | Flags.COMMIT_COMPLETE);
+            node.memory.address(), 64, 0, to, context, Flags.COMPLETION | level);
     }
 
     /** A progress thread that spins on its own processor would leave the recorder nothing of it. */
