@@ -530,6 +530,16 @@ public final class LogWriter implements AutoCloseable {
         return dropped;
     }
 
+    /** Whether messages are being left out for which the disk had no room. */
+    public boolean isInGap() {
+        return staged < next;
+    }
+
+    /** Bytes of its segments, whose blocks are all reserved. */
+    public long diskBytes() {
+        return retention.bytes();
+    }
+
     /** The longest message in bytes. */
     public int maxLength() {
         return LogDescriptor.maxPayload(folder.segmentLength());
