@@ -187,10 +187,12 @@ class SamplerTest {
 
         Sample sample = sampler.sample(readings, 10 * SECOND, 10_000);
 
+        Map<String, Long> values = Map.of("position", 100L, "readers", 3L, "recorded_position", 90L, "disk_full", 1L,
+            "recorded_time_seconds", 7L, "disk_bytes", 3L << 20);
+        GroupView.Recording log =
+            new GroupView.Recording("/logs/q", 90, 0, 10, 3_000, 3 << 20, 0, "the writer waits");
         assertEquals(List.of(
-            new GroupView(group, A, "5c", "2", Map.of("position", 100L, "readers", 3L, "recorded_position", 90L,
-                "disk_full", 1L, "recorded_time_seconds", 7L, "disk_bytes", 3L << 20), B,
-                new GroupView.Recording("/logs/q", 90, 0, 10, 3_000, 3 << 20, 0, "the writer waits"), List.of(
+            new GroupView(group, A, "5c", "2", values, B, log, List.of(
                 new GroupView.Reader(B, 40, 60, 7, 2_000),
                 new GroupView.Reader("jfabric://beta/last", 101, 0, 7, 0))),
             new GroupView("jfabric://gone/g", null, null, null, Map.of(), null, null,
