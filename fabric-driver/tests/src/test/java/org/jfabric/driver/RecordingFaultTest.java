@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.driver.config.DriverConfig;
@@ -22,6 +23,7 @@ import org.jfabric.tool.CncView;
 import org.jfabric.tool.GroupView;
 import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,8 +38,14 @@ class RecordingFaultTest {
     private final Path folder = base.resolve("log");
     private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[LENGTH]);
     private volatile boolean isFull;
+    private volatile boolean isBroken;
 
     private final class Disk extends LogDisk {
+        @Override
+        public int write(int fd, long address, long lengthBytes, long offset) {
+            return isBroken ? -FabricErrno.EIO : super.write(fd, address, lengthBytes, offset);
+        }
+
         @Override
         public int reserve(int fd, long lengthBytes) {
             return isFull ? -FabricErrno.ENOSPC : super.reserve(fd, lengthBytes);
@@ -76,9 +84,12 @@ class RecordingFaultTest {
     }
 
     private GroupView.Recording recording() {
+        return groups().getFirst().recording();
+    }
+
+    private List<GroupView> groups() {
         try (CncView view = CncView.open(base.resolve("alpha"))) {
-            return GroupView.of(MetricsSnapshot.of(view.counters()).stream(), System.currentTimeMillis()).getFirst()
-                .recording();
+            return GroupView.of(MetricsSnapshot.of(view.counters()).stream(), System.currentTimeMillis());
         }
     }
 
@@ -119,6 +130,27 @@ class RecordingFaultTest {
             assertTrue(recording().diskBytes() >= 2 << 20, () -> recording().toString());
             String errors = tool("errors", "--dir", alpha);
             assertTrue(errors.contains("the disk has no room for message " + written + " of group " + GROUP), errors);
+        }
+    }
+
+    /** Nothing is under way when the disk fails, so that only the next message can show it. */
+    @Test
+    void shouldEndTheWriterWithTheErrorOfTheDisk() {
+        try (FabricDriver driver = launch(); Fabric fabric = driver.fabric();
+            Publication publication = publish(fabric, FullDisk.WAIT)) {
+            Deadline.await("10 messages", () -> {
+                write(publication, 10);
+                return publication.written() == 10;
+            }, publication::toString);
+            isBroken = true;
+            Deadline.await("one more", () -> publication.offer(bytes, 0, LENGTH) == 0, publication::toString);
+            Deadline.await("the end of the group", () -> groups().isEmpty(), publication::toString);
+            int[] result = new int[1];
+            Deadline.await("an error", () -> {
+                result[0] = publication.offer(bytes, 0, LENGTH);
+                return result[0] != 0 && result[0] != -FabricErrno.EAGAIN;
+            }, publication::toString);
+            assertEquals(-FabricErrno.EIO, result[0], () -> FabricErrno.name(-result[0]));
         }
     }
 
