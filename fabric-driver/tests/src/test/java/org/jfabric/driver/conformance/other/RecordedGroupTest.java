@@ -358,29 +358,33 @@ class RecordedGroupTest {
             node.memory.address(), 64, 0, to, context, Flags.COMPLETION | level);
     }
 
-    /** A progress thread that spins on its own processor would leave the recorder nothing of it. */
+    /** A progress thread that spins on its own processor would leave threads that it has started nothing of it. */
     @Test
     void shouldRecordBesideAProgressThreadThatIsBound() {
         BitSet all = Affinity.cpus();
         assumeTrue(all.cardinality() > 1, "one processor");
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
-            .threadingMode(ThreadingMode.DEDICATED)
+            .threadingMode(ThreadingMode.DEDICATED).set("jfabric.shm.groupRingLengthBytes", "8m")
             .set("jfabric.threading.progressCpu", Integer.toString(all.nextSetBit(0))).build());
-            Fabric fabric = driver.fabric(); Publication publication = publish(fabric, options())) {
+            Fabric fabric = driver.fabric();
+            Publication publication = publish(fabric, options().segmentLengthBytes(8 << 20))) {
             write(publication, 10);
             String own = allowed(Path.of("/proc/thread-self")).findFirst().orElseThrow();
-            Deadline.awaitParked("a recorder that is not bound", () -> {
-                // its name and its processors are set when it begins to run
-                List<String> recorders = recorders();
-                return !recorders.isEmpty() && recorders.stream().allMatch(own::equals);
-            });
+            // the ring of 8 MiB was made by the thread for long tasks
+            for (String name : List.of("jfabric-record", "jfabric-resourc")) {
+                Deadline.awaitParked("threads " + name + " that are not bound", () -> {
+                    // name and processors are set when a thread begins to run
+                    List<String> threads = threads(name);
+                    return !threads.isEmpty() && threads.stream().allMatch(own::equals);
+                });
+            }
         }
     }
 
-    /** The processors of each recorder in this process. */
-    private static List<String> recorders() {
+    /** The processors of each thread in this process whose name begins so. */
+    private static List<String> threads(String name) {
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
-            return threads.filter(each -> lines(each.resolve("comm")).getFirst().startsWith("jfabric-record"))
+            return threads.filter(each -> lines(each.resolve("comm")).getFirst().startsWith(name))
                 .flatMap(RecordedGroupTest::allowed).toList();
         } catch (IOException e) {
             throw new AssertionError(e);
