@@ -107,8 +107,8 @@ public final class Messages {
      *                 bytes, is copied before the return; there is an entry as for other sends) and the levels
      *                 {@link Flags#INJECT_COMPLETE}, {@link Flags#TRANSMIT_COMPLETE},
      *                 {@link Flags#DELIVERY_COMPLETE}, {@link Flags#MATCH_COMPLETE}; with {@link Flags#MULTICAST}
-     *                 among the capabilities also {@link Flags#COMMIT_COMPLETE}, which completes with
-     *                 {@code FI_EBADFLAGS} unless the destination is a recorded group.
+     *                 among the capabilities also {@link Flags#COMMIT_COMPLETE} and {@link Flags#RECORDED}, which
+     *                 complete with {@code FI_EBADFLAGS} unless the destination is a recorded group.
      * @return 0 or a negative errno of this class; {@code -FI_EBADFLAGS} for every other flag.
      */
     public int tsendmsg(long buf, long len, long data, long destAddr, long tag, long opContext, long flags) {

@@ -11,8 +11,9 @@ import org.jfabric.info.Info;
  * Which operation flags are offered, for calls with a flags argument and as defaults of the calls without one, and what
  * the defaults of one endpoint are.
  *
- * <p>A flag that is not offered is refused and never ignored. {@link Flags#COMMIT_COMPLETE} is one of them: only remote
- * writes have it ({@link RemoteMemory}), and sends to recorded groups.
+ * <p>A flag that is not offered is refused and never ignored. Only remote writes have {@link
+ * Flags#COMMIT_COMPLETE} ({@link RemoteMemory}), and sends to recorded groups, which also have {@link
+ * Flags#RECORDED}.
  *
  * <p>Owner: control calls, under the fabric's lock.
  */
@@ -56,7 +57,7 @@ final class OperationFlags {
         this.multicast = info.caps() & Flags.MULTICAST;
         this.sendCall = isDatagram ? DATAGRAM_SEND_CALL | multicast
             : SEND_CALL & ~info.epAttr().protocol().missingLevels() | multicast
-                | (multicast == 0 ? 0 : Flags.COMMIT_COMPLETE);
+                | (multicast == 0 ? 0 : Flags.COMMIT_COMPLETE | Flags.RECORDED);
     }
 
     /** A copy that changes apart from the original. */

@@ -41,8 +41,9 @@ class BitConstantsTest {
 
     @Test
     void shouldHaveTheBitOfTheTableForEveryFlag() throws ReflectiveOperationException {
-        ConstantTable.assertBits(Flags.class, FLAG_BITS, "LENT");
+        ConstantTable.assertBits(Flags.class, FLAG_BITS, "LENT", "RECORDED");
         assertEquals(1L << 34, Flags.LENT, "a bit of JFabric's own, in none of the tables");
+        assertEquals(1L << 35, Flags.RECORDED, "as well");
     }
 
     @Test

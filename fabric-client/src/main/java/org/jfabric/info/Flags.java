@@ -293,6 +293,12 @@ public final class Flags {
      */
     public static final long LENT = 0x4_0000_0000L;
 
+    /**
+     * Bit 35, of JFabric alone. Operation level of sends to recorded groups: completes when the message is in the page
+     * cache of the writer's host, so that it survives a kill of the driver.
+     */
+    public static final long RECORDED = 0x8_0000_0000L;
+
     private static final int BITS = Long.SIZE;
     private static final String[][] NAMES_BY_KIND = new String[Kind.values().length][BITS];
     private static final long[] MASK_BY_KIND = new long[Kind.values().length];
@@ -321,8 +327,8 @@ public final class Flags {
             "MULTICAST", MULTICAST, "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE,
             "PEEK", PEEK, "TRIGGER", TRIGGER, "FENCE", FENCE, "COMPLETION", COMPLETION, "INJECT", INJECT, "LENT", LENT,
             "INJECT_COMPLETE", INJECT_COMPLETE, "TRANSMIT_COMPLETE", TRANSMIT_COMPLETE, "DELIVERY_COMPLETE",
-            DELIVERY_COMPLETE, "COMMIT_COMPLETE", COMMIT_COMPLETE, "MATCH_COMPLETE", MATCH_COMPLETE, "DISCARD",
-            DISCARD, "CLAIM", CLAIM);
+            DELIVERY_COMPLETE, "COMMIT_COMPLETE", COMMIT_COMPLETE, "MATCH_COMPLETE", MATCH_COMPLETE, "RECORDED",
+            RECORDED, "DISCARD", DISCARD, "CLAIM", CLAIM);
         define(Kind.OPERATION_DEFAULT,
             "MULTICAST", MULTICAST, "RECV", RECV, "TRANSMIT", TRANSMIT, "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA",
             REMOTE_CQ_DATA, "MORE", MORE, "PEEK", PEEK, "TRIGGER", TRIGGER, "FENCE", FENCE, "COMPLETION",

@@ -358,7 +358,7 @@ public final class LogReader implements AutoCloseable {
                     continue;
                 }
                 if (each.term() > term) {
-                    return each.firstPosition();
+                    return known(each.terms().end(term), term);
                 }
                 LogSegment after = i + 1 < segments.length ? LogSegment.open(folder, segments[i + 1]) : null;
                 boolean isWithin = after != null && after.term() <= term;
@@ -374,6 +374,15 @@ public final class LogReader implements AutoCloseable {
             }
         }
         return Long.MAX_VALUE;
+    }
+
+    private long known(long end, int term) {
+        if (end < 0) {
+            throw new FabricException(FabricErrno.EINVAL, "where term " + term + " has ended in the log "
+                + folder.path() + " is not known any more, since it is too many terms ago, and deleted",
+                "Undo what was made of its messages, or trust it and continue with from(position).");
+        }
+        return end;
     }
 
     private long endOfTerm(int term, LogSegment in, LogState state) {

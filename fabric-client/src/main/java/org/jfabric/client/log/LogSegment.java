@@ -21,7 +21,7 @@ public final class LogSegment implements AutoCloseable {
     private int fd;
     private final int length;
     private final long firstPosition;
-    private int term;
+    private TermStarts terms;
     private long timeNs;
 
     private LogSegment(Path file, int fd, int length, long firstPosition) {
@@ -93,17 +93,18 @@ public final class LogSegment implements AutoCloseable {
             throw new FabricException(FabricErrno.EIO, file + " at offset 0 " + problem,
                 "Put the file back from a copy, or read on behind it, from the first position of the next segment.");
         }
-        term = (int) header.term();
+        terms = TermStarts.of(header);
         timeNs = header.timeNs();
     }
 
     /** The bytes of a new segment's header, in a direct buffer. */
-    public static UnsafeBuffer header(OwnerId logId, int length, long firstPosition, int term, long timeNs) {
+    public static UnsafeBuffer header(OwnerId logId, int length, long firstPosition, TermStarts terms, long timeNs) {
         ByteBuffer bytes = ByteBuffer.allocateDirect(HEADER);
         UnsafeBuffer buffer = new UnsafeBuffer(bytes);
-        SegmentHeaderEncoder header = new SegmentHeaderEncoder().wrap(buffer, 0).term(term)
+        SegmentHeaderEncoder header = new SegmentHeaderEncoder().wrap(buffer, 0).term(terms.term())
             .magic(LogDescriptor.MAGIC).logIdHigh(logId.high()).logIdLow(logId.low()).segmentLength(length)
             .firstPosition(firstPosition).timeNs(timeNs);
+        terms.write(header);
         header.checksum(Integer.toUnsignedLong(
             LogDescriptor.checksum(new CRC32C(), bytes, LogDescriptor.CHECKED, HEADER)));
         return buffer;
@@ -128,7 +129,12 @@ public final class LogSegment implements AutoCloseable {
 
     /** Term in which it was begun. */
     public int term() {
-        return term;
+        return terms.term();
+    }
+
+    /** Where that term has begun, and those before it. */
+    public TermStarts terms() {
+        return terms;
     }
 
     /** Not later than any of its records; nanoseconds since 1970. */

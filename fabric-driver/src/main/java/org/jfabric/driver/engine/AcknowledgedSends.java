@@ -27,7 +27,7 @@ import org.jfabric.info.Flags;
 final class AcknowledgedSends {
     /** A send with none of these flags takes the plain path. */
     static final long NOT_PLAIN = Flags.FENCE | Flags.DELIVERY_COMPLETE | Flags.MATCH_COMPLETE | Flags.COMMIT_COMPLETE
-        | Flags.MULTICAST | Flags.LENT;
+        | Flags.RECORDED | Flags.MULTICAST | Flags.LENT;
 
     private final Sender sender;
 
@@ -115,6 +115,9 @@ final class AcknowledgedSends {
     private static long strongest(long flags) {
         if ((flags & Flags.COMMIT_COMPLETE) != 0) {
             return Flags.COMMIT_COMPLETE;
+        }
+        if ((flags & Flags.RECORDED) != 0) {
+            return Flags.RECORDED;
         }
         return (flags & Flags.MATCH_COMPLETE) != 0 ? Flags.MATCH_COMPLETE : flags & Flags.DELIVERY_COMPLETE;
     }

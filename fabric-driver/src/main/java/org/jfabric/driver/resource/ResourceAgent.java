@@ -4,6 +4,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 
 import java.util.concurrent.locks.LockSupport;
+import org.jfabric.ffi.Affinity;
 
 /**
  * Runs slow system work on four threads, each started when there is something to do and asleep otherwise: one for tasks
@@ -215,7 +216,11 @@ public final class ResourceAgent implements AutoCloseable {
     }
 
     private static Thread started(Runnable work, String name) {
-        Thread started = new Thread(work, name);
+        Thread started = new Thread(() -> {
+            // the thread that submits may be bound to a processor on which it spins
+            Affinity.bind(Environment.SYSTEM.processors());
+            work.run();
+        }, name);
         started.setDaemon(true);
         started.start();
         return started;

@@ -32,6 +32,8 @@ import org.jfabric.layout.Words;
  */
 final class Group {
     private static final int MARKS = 16;
+    /** Levels of sends to recorded groups only. */
+    private static final long RECORDED_LEVELS = Flags.COMMIT_COMPLETE | Flags.RECORDED;
 
     private final Groups groups;
     private final LinkServices services;
@@ -50,6 +52,8 @@ final class Group {
     private long tailAddress;
     /** Sends that complete when they are on stable storage: the position behind each, then its id. */
     private final LongArrayQueue commits = new LongArrayQueue(Long.MIN_VALUE);
+    /** The same of those that complete when they are in the page cache. */
+    private final LongArrayQueue records = new LongArrayQueue(Long.MIN_VALUE);
     /** End of the records that readers see, if they see them later. */
     private long seen;
     /** Position behind them. */
@@ -192,7 +196,7 @@ final class Group {
         if (payloadLength > maxPayload) {
             return -FabricErrno.EMSGSIZE;
         }
-        if ((flags & Flags.COMMIT_COMPLETE) != 0 && !canCommit()) {
+        if ((flags & RECORDED_LEVELS) != 0 && !canCommit()) {
             return -FabricErrno.EBADFLAGS;
         }
         boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
@@ -239,8 +243,9 @@ final class Group {
         if ((flags & Flags.COMMIT_COMPLETE) != 0) {
             // before the recorder sees the message, or it could rest when it has written it
             recorder.sync(position + 1);
-            commits.addLong(position + 1);
-            commits.addLong(operation.id());
+            await(commits, operation);
+        } else if ((flags & Flags.RECORDED) != 0) {
+            await(records, operation);
         }
         UnsafeApi.putLongRelease(null, tailAddress, end);
         tail = end;
@@ -273,19 +278,31 @@ final class Group {
         return recorder != null && name.options().whenFull() == LogOptions.FullDisk.WAIT;
     }
 
-    /** Whether the first of the sends that wait for stable storage is there. */
-    private boolean isCommitted() {
-        return !commits.isEmpty() && commits.peekLong() <= recorder.syncedPosition();
+    private void await(LongArrayQueue sends, TransmitOperation operation) {
+        sends.addLong(position + 1);
+        sends.addLong(operation.id());
     }
 
-    /** Reports the sends that are on stable storage; with an errno all others, too. Returns their number. */
+    /** Whether a send that waits for the recorder has reached its level. */
+    private boolean isCommitted() {
+        return hasReached(records, recorder.writtenPosition()) || hasReached(commits, recorder.syncedPosition());
+    }
+
+    private static boolean hasReached(LongArrayQueue sends, long reached) {
+        return !sends.isEmpty() && sends.peekLong() <= reached;
+    }
+
+    /** Reports the sends that have reached their level; with an errno all others, too. Returns their number. */
     private int commit(int errno) {
+        return commit(records, Flags.RECORDED, recorder.writtenPosition(), errno)
+            + commit(commits, Flags.COMMIT_COMPLETE, recorder.syncedPosition(), errno);
+    }
+
+    private int commit(LongArrayQueue sends, long level, long reached, int errno) {
         int work = 0;
-        while (isCommitted() || errno != 0 && !commits.isEmpty()) {
-            boolean isGood = isCommitted();
-            commits.pollLong();
-            channel.handler().streamHandler().onAcknowledged(
-                commits.pollLong(), Flags.COMMIT_COMPLETE, isGood ? 0 : errno);
+        while (hasReached(sends, reached) || errno != 0 && !sends.isEmpty()) {
+            boolean isGood = sends.pollLong() <= reached;
+            channel.handler().streamHandler().onAcknowledged(sends.pollLong(), level, isGood ? 0 : errno);
             work++;
         }
         return work;

@@ -15,15 +15,16 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class GroupChannel extends Channel {
-    /** The last one only of a recorded group. */
+    /** The last two only of a recorded group. */
     private static final long LEVELS =
-        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.COMMIT_COMPLETE;
+        Flags.INJECT_COMPLETE | Flags.TRANSMIT_COMPLETE | Flags.COMMIT_COMPLETE | Flags.RECORDED;
 
     private final Groups groups;
     private final LocalEndpoint endpoint;
     private final String address;
     private Group group;
-    private boolean wasWriter;
+    /** Why there is no ring to write to; a positive errno. */
+    private int refusal = FabricErrno.EOPNOTSUPP;
 
     GroupChannel(Groups groups, LocalEndpoint endpoint, String address, ChannelHandler handler) {
         // every length is passed to send(), which knows the group's limit
@@ -45,14 +46,19 @@ final class GroupChannel extends Channel {
     /** Sets the group that the endpoint writes to; null if it does not any more. */
     void group(Group newGroup) {
         group = newGroup;
-        wasWriter |= newGroup != null;
+        refusal = newGroup != null ? FabricErrno.ENOTCONN : refusal;
+    }
+
+    /** The group has ended with an error, which is the answer to sends from now on. */
+    void failed(int errno) {
+        refusal = errno;
     }
 
     @Override
     public int send(TransmitOperation operation, int grant) {
         Group to = group;
         if (to == null) {
-            return wasWriter ? -FabricErrno.ENOTCONN : -FabricErrno.EOPNOTSUPP;
+            return -refusal;
         }
         return to.send(operation.flags, operation.tag, operation.data, operation.length, operation, null, 0);
     }
@@ -65,13 +71,13 @@ final class GroupChannel extends Channel {
     @Override
     public int sendShort(long kind, long tag, long payload, int length, int grant) {
         Group to = group;
-        return to == null ? -FabricErrno.ENOTCONN : to.send(kind, tag, 0, length, null, null, payload);
+        return to == null ? -refusal : to.send(kind, tag, 0, length, null, null, payload);
     }
 
     @Override
     public int offer(byte[] array, long from, int length) {
         Group to = group;
-        return to == null ? -FabricErrno.ENOTCONN : to.send(Flags.MSG, 0, 0, length, null, array, from);
+        return to == null ? -refusal : to.send(Flags.MSG, 0, 0, length, null, array, from);
     }
 
     @Override

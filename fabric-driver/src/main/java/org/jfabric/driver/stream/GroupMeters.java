@@ -2,6 +2,7 @@ package org.jfabric.driver.stream;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
@@ -45,6 +46,9 @@ final class GroupMeters {
         if (groupsLeft > 0) {
             groupsLeft--;
             rows.add(new GroupRow(group));
+            if (group.recorder() != null) {
+                rows.add(new RecordingRow(group));
+            }
         }
     }
 
@@ -57,16 +61,14 @@ final class GroupMeters {
 
     /** A group or member has ended; nothing happens to one that has no row. */
     void close(Object ended) {
-        for (int i = 0; i < rows.size(); i++) {
-            Row row = rows.get(i);
+        rows.removeIf(row -> {
             if (row.of == ended) {
-                rows.remove(i);
                 row.close();
                 groupsLeft += row instanceof GroupRow ? 1 : 0;
                 membersLeft += row instanceof MemberRow ? 1 : 0;
-                return;
             }
-        }
+            return row.of == ended;
+        });
     }
 
     /** One step of a round, if it is time; a thread that sleeps is woken for that now and then. */
@@ -130,9 +132,6 @@ final class GroupMeters {
         private final long position = counter(MetricLabel.GAUGE, "position");
         private final long oldestPosition = counter(MetricLabel.GAUGE, "oldest_position");
         private final long readers = counter(MetricLabel.GAUGE, "readers");
-        /** Positions behind what survives a kill of the driver, and a power cut; 0 unless it is recorded. */
-        private final long recordedPosition;
-        private final long syncedPosition;
         /** 0 for a group whose readers do not report: it waits for none. */
         private final long lagMessages;
         /** Readers that this round has seen, and the one that is behind most. */
@@ -149,9 +148,6 @@ final class GroupMeters {
             this.firstPosition = next.position();
             set(open(MetricLabel.INFO, MetricLabel.text("jfabric_group", "group", group.address(), "writer",
                 group.writer().address(), "log", next.logId().toString(), "term", String.valueOf(next.term()))), 1);
-            boolean isRecorded = group.recorder() != null;
-            this.recordedPosition = isRecorded ? counter(MetricLabel.GAUGE, "recorded_position") : 0;
-            this.syncedPosition = isRecorded ? counter(MetricLabel.GAUGE, "synced_position") : 0;
             this.lagMessages = group.isLossy() ? 0 : counter(MetricLabel.GAUGE, "lag_messages");
         }
 
@@ -170,10 +166,6 @@ final class GroupMeters {
             long lag = slowest == null ? 0 : group.position() - slowest.position();
             if (lagMessages != 0) {
                 set(lagMessages, lag);
-            }
-            if (recordedPosition != 0) {
-                set(recordedPosition, group.recorder().writtenPosition());
-                set(syncedPosition, group.recorder().syncedPosition());
             }
             if (group.waitsForRecorder()) {
                 publishWait(RECORDER, group.position() - group.recorder().writtenPosition());
@@ -210,6 +202,41 @@ final class GroupMeters {
         void close() {
             closeWait();
             super.close();
+        }
+    }
+
+    /** The log of a recorded group. */
+    private final class RecordingRow extends Row {
+        private final GroupRecorder recorder;
+        /** Positions behind what survives a kill of the driver, and a power cut. */
+        private final long recordedPosition = counter(MetricLabel.GAUGE, "recorded_position");
+        private final long syncedPosition = counter(MetricLabel.GAUGE, "synced_position");
+        private final long recordedTime = counter(MetricLabel.GAUGE, "recorded_time_seconds");
+        private final long diskBytes = counter(MetricLabel.GAUGE, "disk_bytes");
+        private final long diskFull = counter(MetricLabel.GAUGE, "disk_full");
+        private final long droppedMessages = counter(MetricLabel.COUNTER, "dropped_messages");
+        private long published = -1;
+
+        RecordingRow(Group group) {
+            super(group, "jfabric_group_", "group", group.address());
+            this.recorder = group.recorder();
+            set(open(MetricLabel.INFO, MetricLabel.text("jfabric_group_recording", "group", group.address(), "folder",
+                group.name().logFolder(), "when_full",
+                group.name().options().whenFull().name().toLowerCase(Locale.ROOT))), 1);
+        }
+
+        @Override
+        boolean publish() {
+            if (published != recorder.writtenPosition()) {
+                published = recorder.writtenPosition();
+                set(recordedPosition, published);
+                set(recordedTime, TimeUnit.MILLISECONDS.toSeconds(services.environment().currentTimeMillis()));
+            }
+            set(syncedPosition, recorder.syncedPosition());
+            set(diskBytes, recorder.diskBytes());
+            set(diskFull, recorder.isDiskFull() ? 1 : 0);
+            set(droppedMessages, recorder.droppedMessages());
+            return true;
         }
     }
 

@@ -59,6 +59,7 @@ final class GroupRecorder {
     private long clockNs;
     private long epochNs;
     private boolean isFull;
+    private boolean wasInGap;
     private int rests;
 
     // ---- written by the recorder thread, read by the progress agent
@@ -73,6 +74,10 @@ final class GroupRecorder {
     private volatile int visibleVersion;
     private volatile long writtenPosition;
     private volatile long syncedPosition;
+    /** For the meters. */
+    private volatile long diskBytes;
+    private volatile long droppedMessages;
+    private volatile boolean isDiskFull;
     private volatile FabricException failure;
     /** For the error log. */
     private volatile FabricException notice;
@@ -98,8 +103,7 @@ final class GroupRecorder {
         this.key = ring.key();
         this.position = log.position();
         this.visiblePosition = position;
-        this.writtenPosition = log.written();
-        this.syncedPosition = log.synced();
+        publish();
         readClock();
         if (environment.hasThreads()) {
             thread = new Thread(this::run, "jfabric-recorder");
@@ -146,6 +150,21 @@ final class GroupRecorder {
     /** Position behind the last message on stable storage. */
     long syncedPosition() {
         return syncedPosition;
+    }
+
+    /** Bytes that the log has on the disk. */
+    long diskBytes() {
+        return diskBytes;
+    }
+
+    /** Messages that are not in the log because the disk had no room for them. */
+    long droppedMessages() {
+        return droppedMessages;
+    }
+
+    /** Whether the disk has no room for the next message: it waits, or is left out. */
+    boolean isDiskFull() {
+        return isDiskFull;
     }
 
     /** Why it has stopped, or null. */
@@ -289,8 +308,9 @@ final class GroupRecorder {
         long writtenBefore = log.written();
         long syncedBefore = log.synced();
         readClock();
-        while (stop - cursor > 0 && take(end - cursor)) {
-            // until the part of the ring is appended
+        int taken = 0;
+        while (taken == 0 && stop - cursor > 0) {
+            taken = take(end - cursor);
         }
         if (failure != null) {
             return 1;
@@ -302,9 +322,8 @@ final class GroupRecorder {
         if (result == 0 && isToSync()) {
             result = log.sync();
         }
-        writtenPosition = log.written();
-        syncedPosition = log.synced();
-        onResult(result);
+        onResult(result < 0 ? result : taken);
+        publish();
         if (result == 0) {
             show(cursor);
         }
@@ -313,6 +332,21 @@ final class GroupRecorder {
             services.submit(new Wake());
         }
         return cursor != before || log.written() != writtenBefore || log.synced() != syncedBefore ? 1 : 0;
+    }
+
+    private void publish() {
+        writtenPosition = log.written();
+        syncedPosition = log.synced();
+        // seldom another value, and a store costs more than a load
+        if (diskBytes != log.diskBytes()) {
+            diskBytes = log.diskBytes();
+        }
+        if (droppedMessages != log.dropped()) {
+            droppedMessages = log.dropped();
+        }
+        if (isDiskFull != (isFull || log.isInGap())) {
+            isDiskFull = isFull || log.isInGap();
+        }
     }
 
     private void show(long offset) {
@@ -328,8 +362,8 @@ final class GroupRecorder {
         return log.synced() != log.written() && (visibility == Visibility.SYNCED || log.synced() < syncUntil);
     }
 
-    /** Appends the record at the cursor; false if that is not possible now. */
-    private boolean take(long available) {
+    /** Appends the record at the cursor. Returns 0, or a negative errno. */
+    private int take(long available) {
         long record = ring.record(cursor);
         int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
         int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
@@ -342,7 +376,7 @@ final class GroupRecorder {
                 || UnsafeApi.getLong(record + GroupRingDescriptor.MARK) != GroupRingDescriptor.mark(position, key))) {
             fail(FabricErrno.EIO, "the record of message " + position + " was changed by another process",
                 "The group has ended; messages before that one are in the log.");
-            return false;
+            return -FabricErrno.EIO;
         }
         if (!isPadding) {
             message.wrap(record + before, length - before);
@@ -351,15 +385,14 @@ final class GroupRecorder {
                     | (hasData ? Flags.REMOTE_CQ_DATA : 0),
                 UnsafeApi.getLong(record + GroupRingDescriptor.TAG),
                 hasData ? UnsafeApi.getLong(record + GroupRingDescriptor.DATA) : 0, message, 0, length - before);
-            onResult(result);
             if (result < 0) {
-                return false;
+                return result;
             }
             position++;
             last = cursor;
         }
         cursor += GroupRingDescriptor.alignedLength(length);
-        return true;
+        return 0;
     }
 
     private void onResult(int result) {
@@ -369,7 +402,14 @@ final class GroupRecorder {
             notice = new FabricException(FabricErrno.ENOSPC,
                 "the disk has no room for message " + position + " of group " + address + ", which waits for it",
                 "Make room; the group goes on by itself.");
-        } else if (result < 0 && !isFull) {
+        } else if (log.isInGap() && !wasInGap) {
+            notice = new FabricException(FabricErrno.ENOSPC,
+                "the disk has no room for message " + log.written() + " of group " + address
+                    + ", which is left out of the log, as are those behind it",
+                "Make room; then a gap stands for them, and the group is recorded again.");
+        }
+        wasInGap = log.isInGap();
+        if (result < 0 && !isFull) {
             fail(-result, "the log could not be written from position " + log.written() + " on",
                 "Check the disk. The log opens at its last whole record, in a new term.");
         }

@@ -501,9 +501,12 @@ public final class Groups {
     }
 
     private void end(Group group) {
+        group.channel().failed(FabricErrno.EIO);
         close(group, FabricErrno.EIO);
         channels.remove(group.channel());
         group.channel().handler().onDown(FabricErrno.EIO);
+        // without a channel sends that follow would look for an endpoint of that name, and be refused for want of it
+        channel(group.writer(), group.address()).failed(FabricErrno.EIO);
     }
 
     /** The groups whose logs are closed are over; returns their number. */

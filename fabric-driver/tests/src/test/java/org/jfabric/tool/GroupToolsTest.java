@@ -163,12 +163,14 @@ class GroupToolsTest {
     void shouldDescribeEachMetricOfGroups() {
         try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1)) {
             write(rig, "");
+            rig.writer.endpoint.join(
+                "jfabric://alpha/second?log=" + rig.directory("alpha").resolveSibling("log"), 0, Flags.SEND);
             rig.read(rig.readers.getFirst());
             try (CncView view = CncView.open(rig.directory("alpha"))) {
                 String page = OpenMetricsText.of(MetricsSnapshot.of(view.counters()));
                 List<String> names = page.lines().filter(line -> line.matches("# TYPE jfabric_(group|reader).*"))
                     .map(line -> line.split(" ")[2]).toList();
-                assertEquals(10, names.size(), names::toString);
+                assertEquals(17, names.size(), names::toString);
                 names.forEach(name -> assertTrue(page.contains("# HELP " + name + ' '), name));
             }
         }

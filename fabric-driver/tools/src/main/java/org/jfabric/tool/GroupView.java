@@ -16,14 +16,16 @@ import org.jfabric.layout.WaitLabel;
  * @param writer     null if the writer's driver was not read, or has no counters for the group; then there are no
  *                   values either.
  * @param values     by the last part of the metric's name.
- * @param heldBackBy the reader that the writer waits for, or null.
+ * @param heldBackBy the reader that the writer waits for, or {@code recorder}, or null.
+ * @param recording  null unless it is recorded.
  * @param readers    those whose drivers were read, the one that is behind most first.
  */
 public record GroupView(
     String address, String writer, String log, String term, Map<String, Long> values, String heldBackBy,
-    List<Reader> readers) {
+    Recording recording, List<Reader> readers) {
 
     private static final String GROUP = "jfabric_group";
+    private static final String RECORDING = "jfabric_group_recording";
     private static final String READER = "jfabric_reader_";
 
     /**
@@ -35,9 +37,54 @@ public record GroupView(
     public record Reader(String address, long position, long lag, long lost, long stillMs) {
     }
 
+    /**
+     * How far a group is recorded.
+     *
+     * @param written position behind the last message in the page cache.
+     * @param synced  the same of stable storage.
+     * @param lag     messages between it and the writer.
+     * @param stillMs how long it has not moved while it is behind, else 0.
+     * @param dropped messages left out for want of room.
+     * @param problem what happens now for want of room, or null.
+     */
+    public record Recording(String folder, long written, long synced, long lag, long stillMs, long diskBytes,
+        long dropped, String problem) {
+        private static final String[] PREFIXES = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+
+        /** What a line about it has to say besides the numbers of a reader. */
+        public String text() {
+            return "synced to " + synced + ", " + bytes(diskBytes) + " on the disk"
+                + (problem == null ? "" : "; the disk is full: " + problem);
+        }
+
+        /** Segments have powers of two as lengths, from 1 MiB on. */
+        private static String bytes(long count) {
+            int prefix = Math.min((63 - Long.numberOfLeadingZeros(Math.max(1, count))) / 10, PREFIXES.length - 1);
+            double scaled = (double) count / (1L << 10 * prefix);
+            return String.format(Locale.ROOT, scaled == Math.rint(scaled) ? "%.0f %sB" : "%.1f %sB", scaled,
+                PREFIXES[prefix]);
+        }
+
+        private void write(JsonWriter json) {
+            json.beginObject()
+                .member("folder", folder)
+                .member("written", written)
+                .member("synced", synced)
+                .member("lag", lag)
+                .member("stillMs", stillMs)
+                .member("diskBytes", diskBytes)
+                .member("dropped", dropped)
+                .member("problem", problem)
+                .member("text", text())
+                .endObject();
+        }
+    }
+
     /** The same while its metrics are read. */
     private static final class Builder {
         private Map<String, String> labels = Map.of();
+        /** Null unless it is recorded. */
+        private Map<String, String> log;
         private final Map<String, Long> values = new TreeMap<>();
         private final Map<String, Map<String, Long>> readers = new TreeMap<>();
         private String heldBackBy;
@@ -49,11 +96,25 @@ public record GroupView(
                 // it may have been read later than the writer
                 long lag = values.isEmpty() ? -1 : Math.max(0, values.getOrDefault("position", 0L) - position);
                 all.add(new Reader(reader, position, lag, of.getOrDefault("lost_messages", 0L),
-                    lag <= 0 ? 0 : Math.max(0, nowMs - 1_000 * of.getOrDefault("moved_time_seconds", 0L))));
+                    lag <= 0 ? 0 : stillMs(nowMs, of.getOrDefault("moved_time_seconds", 0L))));
             });
             all.sort(Comparator.comparingLong(Reader::lag).reversed().thenComparing(Reader::address));
             return new GroupView(address, labels.get("writer"), labels.get("log"), labels.get("term"), values,
-                heldBackBy, all);
+                heldBackBy, log == null ? null : recording(nowMs), all);
+        }
+
+        private Recording recording(long nowMs) {
+            long written = values.getOrDefault("recorded_position", 0L);
+            long lag = Math.max(0, values.getOrDefault("position", 0L) - written);
+            return new Recording(log.get("folder"), written, values.getOrDefault("synced_position", 0L), lag,
+                lag == 0 ? 0 : stillMs(nowMs, values.getOrDefault("recorded_time_seconds", 0L)),
+                values.getOrDefault("disk_bytes", 0L), values.getOrDefault("dropped_messages", 0L),
+                values.getOrDefault("disk_full", 0L) == 0 ? null
+                    : "gap".equals(log.get("when_full")) ? "messages are left out" : "the writer waits");
+        }
+
+        private static long stillMs(long nowMs, long movedSeconds) {
+            return Math.max(0, nowMs - 1_000 * movedSeconds);
         }
     }
 
@@ -68,6 +129,8 @@ public record GroupView(
                 Builder group = builder(groups, labels.get("group"));
                 if (name.equals(GROUP)) {
                     group.labels = labels;
+                } else if (name.equals(RECORDING)) {
+                    group.log = labels;
                 } else {
                     group.values.put(name.substring(GROUP.length() + 1), value);
                 }
@@ -117,7 +180,13 @@ public record GroupView(
             .member("heldBackBy", heldBackBy)
             .name("values").beginObject();
         values.forEach(json::member);
-        json.endObject().name("readers").beginArray();
+        json.endObject().name("recording");
+        if (recording == null) {
+            json.value((String) null);
+        } else {
+            recording.write(json);
+        }
+        json.name("readers").beginArray();
         for (Reader reader : readers) {
             json.beginObject()
                 .member("address", reader.address)

@@ -42,20 +42,29 @@ final class QueuesReport {
                 .append(number(group.value("readers"), "reader")).append(", has waited for readers ")
                 .append(number(group.value("reader_waits"), "time")).append('\n');
         }
+        if (group.recording() != null) {
+            GroupView.Recording log = group.recording();
+            text.append("    recorded in ").append(log.folder()).append(": written to ").append(log.written())
+                .append(", ").append(log.text()).append(", ").append(number(log.lag(), "message")).append(" behind");
+            moved(text, log.stillMs()).append(log.dropped() == 0 ? "\n"
+                : ", " + number(log.dropped(), "message") + " left out\n");
+        }
         for (GroupView.Reader reader : group.readers()) {
             text.append("    ").append(reader.address()).append(": position ").append(grouped(reader.position()));
             if (reader.lag() >= 0) {
                 text.append(", ").append(number(reader.lag(), "message")).append(" behind");
             }
-            if (reader.stillMs() > 0) {
-                text.append(", has not moved for ").append(age((long) (reader.stillMs() * NS_PER_MS), 0));
-            }
-            text.append(reader.lost() == 0 ? "" : ", has lost " + grouped(reader.lost()))
+            moved(text, reader.stillMs()).append(reader.lost() == 0 ? "" : ", has lost " + grouped(reader.lost()))
                 .append(reader.address().equals(group.heldBackBy()) ? ", holds the writer back\n" : "\n");
         }
         if (group.unseenReaders() > 0) {
             text.append("    ").append(grouped(group.unseenReaders())).append(" more\n");
         }
+    }
+
+    private static StringBuilder moved(StringBuilder text, long stillMs) {
+        return stillMs == 0 ? text
+            : text.append(", has not moved for ").append(age((long) (stillMs * NS_PER_MS), 0));
     }
 
     private static void posted(StringBuilder text, QueueSnapshot endpoint, long nowNs) {

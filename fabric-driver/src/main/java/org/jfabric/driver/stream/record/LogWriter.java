@@ -11,6 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.client.log.LogFolder;
 import org.jfabric.client.log.LogSegment;
 import org.jfabric.client.log.LogState;
+import org.jfabric.client.log.TermStarts;
 import org.jfabric.codec.log.GapEncoder;
 import org.jfabric.codec.log.MessageEncoder;
 import org.jfabric.codec.log.SegmentEndEncoder;
@@ -56,6 +57,7 @@ public final class LogWriter implements AutoCloseable {
     /** Begun, but the one before it is not at its end on disk. */
     private SegmentWriter following;
     private int term;
+    private TermStarts terms;
     /** Of the last record: an older one until the term has begun with a record. */
     private int lastTerm;
     private long timeNs;
@@ -183,6 +185,10 @@ public final class LogWriter implements AutoCloseable {
         int last = Math.max(end.term(), old.isValid() ? old.term() : 0);
         term = isClean ? last : last + 1;
         lastTerm = end.segment() < 0 ? term : end.term();
+        terms = end.terms();
+        if (term != terms.term()) {
+            terms.begin(term, end.position());
+        }
         timeNs = end.timeNs();
         next = end.position();
         staged = next;
@@ -363,7 +369,7 @@ public final class LogWriter implements AutoCloseable {
             return fd;
         }
         int result = disk.reserve(fd, length);
-        UnsafeBuffer header = LogSegment.header(folder.logId(), length, staged, term, timeNs);
+        UnsafeBuffer header = LogSegment.header(folder.logId(), length, staged, terms, timeNs);
         if (result == 0) {
             result = disk.write(fd, header.addressOffset(), header.capacity(), 0);
         }
@@ -528,6 +534,16 @@ public final class LogWriter implements AutoCloseable {
     /** Messages for which the disk had no room, since it was opened. */
     public long dropped() {
         return dropped;
+    }
+
+    /** Whether messages are being left out for which the disk had no room. */
+    public boolean isInGap() {
+        return staged < next;
+    }
+
+    /** Bytes of its segments, whose blocks are all reserved. */
+    public long diskBytes() {
+        return retention.bytes();
     }
 
     /** The longest message in bytes. */

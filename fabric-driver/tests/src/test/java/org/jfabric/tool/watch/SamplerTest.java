@@ -163,6 +163,12 @@ class SamplerTest {
             "term", "2"), BigDecimal.ONE, List.of()));
         gauge("jfabric_group_position", Map.of("group", group), 100);
         gauge("jfabric_group_readers", Map.of("group", group), 3);
+        metrics.add(new Metric("jfabric_group_recording", Metric.Kind.INFO, Map.of("group", group, "folder", "/logs/q",
+            "when_full", "wait"), BigDecimal.ONE, List.of()));
+        gauge("jfabric_group_recorded_position", Map.of("group", group), 90);
+        gauge("jfabric_group_recorded_time_seconds", Map.of("group", group), 7);
+        gauge("jfabric_group_disk_full", Map.of("group", group), 1);
+        gauge("jfabric_group_disk_bytes", Map.of("group", group), 3 << 20);
         MetricLabel wait = MetricLabel.parse(WaitLabel.READER.text(group, B));
         gauge(wait.name(), wait.labels(), 60);
         List<Metric> writing = List.copyOf(metrics);
@@ -181,11 +187,15 @@ class SamplerTest {
 
         Sample sample = sampler.sample(readings, 10 * SECOND, 10_000);
 
+        Map<String, Long> values = Map.of("position", 100L, "readers", 3L, "recorded_position", 90L, "disk_full", 1L,
+            "recorded_time_seconds", 7L, "disk_bytes", 3L << 20);
+        GroupView.Recording log =
+            new GroupView.Recording("/logs/q", 90, 0, 10, 3_000, 3 << 20, 0, "the writer waits");
         assertEquals(List.of(
-            new GroupView(group, A, "5c", "2", Map.of("position", 100L, "readers", 3L), B, List.of(
+            new GroupView(group, A, "5c", "2", values, B, log, List.of(
                 new GroupView.Reader(B, 40, 60, 7, 2_000),
                 new GroupView.Reader("jfabric://beta/last", 101, 0, 7, 0))),
-            new GroupView("jfabric://gone/g", null, null, null, Map.of(), null,
+            new GroupView("jfabric://gone/g", null, null, null, Map.of(), null, null,
                 List.of(new GroupView.Reader(B, 5, -1, 0, 0)))), sample.groups());
         assertEquals(1, sample.groups().getFirst().unseenReaders());
         assertEquals(List.of(new Sample.Wait(group, B, "the reader is a ring behind, 60 messages", 0)), sample.waits());

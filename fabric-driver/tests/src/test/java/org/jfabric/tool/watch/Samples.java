@@ -8,6 +8,9 @@ import org.jfabric.tool.GroupView;
 
 /** Samples as a sampler takes them. */
 final class Samples {
+    private static final GroupView.Recording LOG = new GroupView.Recording(
+        "/logs/quotes", 69_990, 60_000, 10, 2_000, 384L << 20, 7, "messages are left out");
+
     private Samples() {
     }
 
@@ -44,10 +47,11 @@ final class Samples {
             List.of(new Sample.Wait("jfabric://alpha/slow", "jfabric://beta/b", "sends without credit: 12", 65)),
             List.of(new GroupView("jfabric://alpha/quotes", "jfabric://alpha/fast", "5c", "1",
                 Map.of("position", 70_000L, "oldest_position", 68_000L, "readers", 12L, "reader_waits", 3L,
-                    "lag_messages", 2_000L), "jfabric://beta/r9", IntStream.rangeClosed(1, 9).mapToObj(i ->
+                    "lag_messages", 2_000L), "jfabric://beta/r9",
+                    LOG, IntStream.rangeClosed(1, 9).mapToObj(i ->
                         new GroupView.Reader("jfabric://beta/r" + (10 - i), 68_000 + i, 2_000 - i, 0, 61_000))
                 .toList()),
-                new GroupView("jfabric://gamma/news", null, null, null, Map.of(), null,
+                new GroupView("jfabric://gamma/news", null, null, null, Map.of(), null, null,
                     List.of(new GroupView.Reader("jfabric://alpha/slow", 17, -1, 4, 0)))));
     }
 }

@@ -54,6 +54,10 @@ class TopFrameTest {
             lines.get(group - 1));
         assertTrue(lines.get(group).matches(
             "jfabric://alpha/quotes of jfabric://alpha/fast +70000 +2.00k +12 +68000 +3"), lines.get(group));
+        assertTrue(lines.get(group + 1).matches(" {2}log /logs/quotes +69990 +10 +7 +2s *"), lines.get(group + 1));
+        assertEquals("      synced to 60000, 384 MiB on the disk; the disk is full: messages are left out",
+            lines.get(group + 2).stripTrailing());
+        group += 2;
         assertTrue(lines.get(group + 1).matches(
             " {2}> jfabric://beta/r9 holds it back +68001 +2.00k +0 +1m01s"), lines.get(group + 1));
         assertTrue(lines.get(group + 4).startsWith("  > jfabric://beta/r6 "), lines.get(group + 4));

@@ -65,8 +65,12 @@ class WebServerTest {
         assertEquals(70_000.0, ((Map<?, ?>) quotes.get("values")).get("position"));
         assertEquals(Map.of("address", "jfabric://beta/r9", "position", 68_001.0, "lag", 1_999.0, "lost", 0.0,
             "stillMs", 61_000.0), ((List<?>) quotes.get("readers")).getFirst());
+        Map<?, ?> log = (Map<?, ?>) quotes.get("recording");
+        assertEquals("/logs/quotes", log.get("folder"));
+        assertEquals("messages are left out", log.get("problem"));
         Map<?, ?> news = (Map<?, ?>) groups.getLast();
         assertNull(news.get("writer"));
+        assertNull(news.get("recording"));
         assertNull(((Map<?, ?>) ((List<?>) news.get("readers")).getFirst()).get("lag"));
     }
 

@@ -143,12 +143,15 @@ final class TopFrame {
                 isSeen ? String.valueOf(group.value("oldest_position")) : "-",
                 Figures.number(group.value("reader_waits")))),
                 group.heldBackBy() == null ? Style.PLAIN : Style.WAITING);
+            if (group.recording() != null) {
+                recording(group.recording());
+            }
             List<GroupView.Reader> readers = view.hasPeers() ? group.readers() : List.of();
             for (GroupView.Reader reader : readers.subList(0, Math.min(READERS_SHOWN, readers.size()))) {
                 boolean holds = reader.address().equals(group.heldBackBy());
                 add(groupLine("  > " + reader.address() + (holds ? " holds it back" : ""), List.of(
                     String.valueOf(reader.position()), lag(reader.lag()), Figures.number(reader.lost()),
-                    reader.stillMs() == 0 ? "" : Figures.duration(reader.stillMs() / 1e3), "", "", "")),
+                    still(reader.stillMs()), "", "", "")),
                     holds ? Style.WAITING : Style.PLAIN);
             }
             if (readers.size() > READERS_SHOWN) {
@@ -158,6 +161,17 @@ final class TopFrame {
         if (groups.size() > GROUPS_SHOWN) {
             add("and " + (groups.size() - GROUPS_SHOWN) + " more groups", Style.DIM);
         }
+    }
+
+    private void recording(GroupView.Recording log) {
+        Style style = log.problem() == null ? Style.PLAIN : Style.BAD;
+        add(groupLine("  log " + log.folder(), List.of(String.valueOf(log.written()), lag(log.lag()),
+            Figures.number(log.dropped()), still(log.stillMs()), "", "", "")), style);
+        add("      " + log.text(), style);
+    }
+
+    private static String still(long ms) {
+        return ms == 0 ? "" : Figures.duration(ms / 1e3);
     }
 
     private static String lag(long messages) {

@@ -276,7 +276,7 @@ const Page = (() => {
         {title: "Since", kind: NUMBER},
     ];
     const GROUP_COLUMNS = [
-        ["Group, reader", HEAD], ["Writer", "text"], ["Position", NUMBER], ["Behind", NUMBER], ["Has not moved", NUMBER],
+        ["Group, reader", HEAD], ["Writer, log", "text"], ["Position", NUMBER], ["Behind", NUMBER], ["Has not moved", NUMBER],
         ["Lost", NUMBER], ["Readers", NUMBER], ["Oldest in the ring", NUMBER], ["Waits", NUMBER],
     ].map(([title, kind]) => ({title, kind}));
     const ENDPOINT_COLUMNS = [
@@ -368,6 +368,13 @@ const Page = (() => {
         ]};
     }
 
+    function logRow(log) {
+        return {className: "peer", cells: [
+            "log " + log.folder, log.text, String(log.written), Figures.number(log.lag),
+            log.stillMs > 0 ? Figures.duration(log.stillMs / 1000) : "", Figures.number(log.dropped), "", "", "",
+        ]};
+    }
+
     function groups() {
         Tables.fill(groupTable, GROUP_COLUMNS, state.groups.flatMap((group) => {
             const values = group.values;
@@ -376,7 +383,7 @@ const Page = (() => {
                 group.address, group.writer ?? "not seen", String(values.position ?? "\u2013"), Figures.number(slowest),
                 "", "", String(values.readers ?? "\u2013"), String(values.oldest_position ?? "\u2013"),
                 Figures.number(values.reader_waits),
-            ]}, ...group.readers.map((reader) => readerRow(group, reader))];
+            ]}, ...(group.recording === null ? [] : [logRow(group.recording)]), ...group.readers.map((reader) => readerRow(group, reader))];
         }));
         byId("group-table").replaceChildren(state.groups.length === 0 ? none("There is no group.") : groupTable);
     }

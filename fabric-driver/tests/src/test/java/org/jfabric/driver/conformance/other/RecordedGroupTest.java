@@ -298,7 +298,7 @@ class RecordedGroupTest {
             MulticastGroup group = writer.endpoint.join(GroupRig.GROUP + "?log=" + disk.file("log"), 0, Flags.SEND);
             try (LogReader log = LogReader.open(disk.file("log"))) {
                 for (int i = 0; i < 50; i++) {
-                    assertEquals(0, commit(writer, group.fiAddr(), i));
+                    assertEquals(0, send(writer, group.fiAddr(), i, Flags.COMMIT_COMPLETE));
                 }
                 for (int i = 0; i < 50; i++) {
                     Entry entry = writer.await();
@@ -308,40 +308,83 @@ class RecordedGroupTest {
                 }
             }
             group.close();
-            MulticastGroup other = writer.endpoint.join("jfabric://alpha/other", 0, Flags.SEND);
-            assertEquals(0, commit(writer, other.fiAddr(), 50));
-            assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+            assertIsRefusedElsewhere(rig, Flags.COMMIT_COMPLETE);
         }
     }
 
-    private static int commit(FabricNode node, long to, long context) {
-        return node.endpoint.messages().sendmsg(
-            node.memory.address(), 64, 0, to, context, Flags.COMPLETION | Flags.COMMIT_COMPLETE);
+    /** Nothing is synced meanwhile, so a level that waits for that would not be reached. */
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    void shouldCompleteARecordedSendWhenItIsInThePageCache(Place place) {
+        try (GroupRig rig = new GroupRig(place, 1)) {
+            FabricNode writer = rig.writer;
+            MulticastGroup group = writer.endpoint.join(GroupRig.GROUP + "?log=" + base.resolve("log"), 0, Flags.SEND);
+            try (LogReader log = LogReader.open(base.resolve("log"))) {
+                for (int i = 0; i < 50; i++) {
+                    assertEquals(0, send(writer, group.fiAddr(), i, Flags.RECORDED));
+                }
+                for (int i = 0; i < 50; i++) {
+                    Entry entry = writer.await();
+                    assertEquals(i, entry.context());
+                    long written = log.written();
+                    assertTrue(written > i, () -> "message " + entry + " completed, written up to " + written);
+                }
+                assertEquals(0, log.synced());
+                // each level is reached by itself, in whatever order they were asked for
+                assertEquals(0, send(writer, group.fiAddr(), 50, Flags.COMMIT_COMPLETE));
+                assertEquals(0, send(writer, group.fiAddr(), 51, Flags.RECORDED));
+                assertEquals(50 + 51, writer.await().context() + writer.await().context());
+            }
+            group.close();
+            assertIsRefusedElsewhere(rig, Flags.RECORDED);
+        }
     }
 
-    /** A progress thread that spins on its own processor would leave the recorder nothing of it. */
+    /** A group without a log has no such level, nor has one whose log may leave messages out, nor a peer. */
+    private void assertIsRefusedElsewhere(GroupRig rig, long level) {
+        FabricNode writer = rig.writer;
+        for (String options : List.of("", "?log=" + base.resolve("gaps") + "&whenFull=gap")) {
+            try (MulticastGroup other = writer.endpoint.join("jfabric://alpha/other" + options, 0, Flags.SEND)) {
+                assertEquals(0, send(writer, other.fiAddr(), 50, level));
+                assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+            }
+        }
+        assertEquals(0, send(writer, writer.av.insert(rig.readers.getFirst().endpoint.name()), 50, level));
+        assertEquals(FabricErrno.EBADFLAGS, writer.await().err());
+    }
+
+    private static int send(FabricNode node, long to, long context, long level) {
+        return node.endpoint.messages().sendmsg(
+            node.memory.address(), 64, 0, to, context, Flags.COMPLETION | level);
+    }
+
+    /** A progress thread that spins on its own processor would leave threads that it has started nothing of it. */
     @Test
     void shouldRecordBesideAProgressThreadThatIsBound() {
         BitSet all = Affinity.cpus();
         assumeTrue(all.cardinality() > 1, "one processor");
         try (FabricDriver driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
-            .threadingMode(ThreadingMode.DEDICATED)
+            .threadingMode(ThreadingMode.DEDICATED).set("jfabric.shm.groupRingLengthBytes", "8m")
             .set("jfabric.threading.progressCpu", Integer.toString(all.nextSetBit(0))).build());
-            Fabric fabric = driver.fabric(); Publication publication = publish(fabric, options())) {
+            Fabric fabric = driver.fabric();
+            Publication publication = publish(fabric, options().segmentLengthBytes(8 << 20))) {
             write(publication, 10);
             String own = allowed(Path.of("/proc/thread-self")).findFirst().orElseThrow();
-            Deadline.awaitParked("a recorder that is not bound", () -> {
-                // its name and its processors are set when it begins to run
-                List<String> recorders = recorders();
-                return !recorders.isEmpty() && recorders.stream().allMatch(own::equals);
-            });
+            // the ring of 8 MiB was made by the thread for long tasks
+            for (String name : List.of("jfabric-record", "jfabric-resourc")) {
+                Deadline.awaitParked("threads " + name + " that are not bound", () -> {
+                    // name and processors are set when a thread begins to run
+                    List<String> threads = threads(name);
+                    return !threads.isEmpty() && threads.stream().allMatch(own::equals);
+                });
+            }
         }
     }
 
-    /** The processors of each recorder in this process. */
-    private static List<String> recorders() {
+    /** The processors of each thread in this process whose name begins so. */
+    private static List<String> threads(String name) {
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
-            return threads.filter(each -> lines(each.resolve("comm")).getFirst().startsWith("jfabric-record"))
+            return threads.filter(each -> lines(each.resolve("comm")).getFirst().startsWith(name))
                 .flatMap(RecordedGroupTest::allowed).toList();
         } catch (IOException e) {
             throw new AssertionError(e);

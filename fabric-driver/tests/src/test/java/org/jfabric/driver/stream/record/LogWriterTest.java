@@ -171,6 +171,41 @@ class LogWriterTest {
         }
     }
 
+    /** Segments say where the terms before them began, so that no reader continues behind what was lost. */
+    @Test
+    void shouldRefuseALostPlaceAlsoWhenTheBeginOfTheNextTermIsDeleted() throws IOException {
+        long[] starts = new long[13];
+        for (int term = 1; term < starts.length; term++) {
+            LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options());
+            assertEquals(term, writer.term());
+            starts[term] = writer.position();
+            // some terms begin within a segment, some are several segments long
+            kit.append(writer, term % 3 == 2 ? 25_000 : 10);
+            assertEquals(0, writer.flush());
+            if (term == 5 || term == starts.length - 1) {
+                assertEquals(0, writer.retain(Long.MAX_VALUE));
+                assertEquals(1, LogKit.segments(folder).size());
+            }
+            writer.release();
+            for (int earlier = Math.max(1, term - 9); earlier < term; earlier++) {
+                assertContinuesUpTo(earlier, starts[earlier + 1]);
+            }
+        }
+        try (LogReader reader = LogReader.open(folder)) {
+            FabricException refused = assertThrows(FabricException.class, () -> reader.from(1, starts[2]));
+            assertEquals(FabricErrno.EINVAL, refused.errno());
+            assertTrue(refused.getMessage().contains("where term 1 has ended"), refused::getMessage);
+        }
+    }
+
+    private void assertContinuesUpTo(int term, long end) {
+        try (LogReader reader = LogReader.open(folder)) {
+            assertEquals(end, reader.from(term, end).position());
+            FabricException refused = assertThrows(FabricException.class, () -> reader.from(term, end + 1));
+            assertTrue(refused.getMessage().contains("from position " + end), refused::getMessage);
+        }
+    }
+
     @Test
     void shouldRefuseMessagesWhileTheDiskIsFull() {
         try (LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk)) {
