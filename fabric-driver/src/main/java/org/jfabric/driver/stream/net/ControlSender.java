@@ -144,15 +144,18 @@ final class ControlSender {
 
     // ---- of a reader ----
 
-    /** Asks to join; with {@code from} null from the next message on. */
-    void join(PeerAddress to, long reader, long cookieValue, long timeNs, LogPosition from, byte[] group, byte[] name) {
+    /** Asks to join. */
+    void join(PeerAddress to, StreamReader reader, long cookieValue, long timeNs) {
         if (begin()) {
+            LogPosition from = reader.from();
+            byte[] group = reader.group();
+            byte[] name = reader.name();
             join.wrapAndApplyHeader(buffer, 0, header)
-                .reader(reader).cookie(cookieValue).timeNs(timeNs)
+                .reader(reader.id()).cookie(cookieValue).timeNs(timeNs)
                 .logIdHigh(from == null ? 0 : from.logId().getMostSignificantBits())
                 .logIdLow(from == null ? 0 : from.logId().getLeastSignificantBits())
                 .position(from == null ? -1 : from.position()).term(from == null ? 0 : from.term())
-                .datagramLength(datagramBytes).reserved(0)
+                .datagramLength(datagramBytes).member(reader.member())
                 .putGroup(group, 0, group.length).putName(name, 0, name.length);
             int length = HEADER + join.encodedLength();
             if (length < JOIN_BYTES) {

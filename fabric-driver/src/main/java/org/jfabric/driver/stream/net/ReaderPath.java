@@ -45,6 +45,7 @@ final class ReaderPath {
     private long statusPauseNs = STATUS_PAUSE_NS;
     private long frontier;
     private int frontierByte;
+    private boolean hasJoined;
     private boolean hasOthers;
 
     ReaderPath(StreamReader reader, StreamNode node, SocketName asked, long nowNs) {
@@ -98,8 +99,7 @@ final class ReaderPath {
             tries = 0;
         }
         state = ASKING;
-        node.sender().join(cookie == 0 ? asked : writer, reader.id(), cookie, nowNs, reader.from(), reader.group(),
-            reader.name());
+        node.sender().join(cookie == 0 ? asked : writer, reader, cookie, nowNs);
         dueNs = nowNs + pauseNs;
         pauseNs = Math.min(2 * pauseNs, LONGEST_PAUSE_NS);
         return 1;
@@ -142,14 +142,15 @@ final class ReaderPath {
     void joined(long timeNs, long next) {
         long nowNs = reader.nowNs();
         trip.add(nowNs - timeNs);
-        state = JOINED;
-        heardNs = nowNs;
+        hasJoined = true;
+        heard(nowNs);
         statusNs = nowNs - LONGEST_STATUS_PAUSE_NS;
         passed(next, 0);
     }
 
     void refused() {
         state = REFUSED;
+        hasJoined = false;
         cookie = 0;
         tries = 0;
         dueNs = reader.nowNs() + LONGEST_PAUSE_NS;
@@ -160,6 +161,7 @@ final class ReaderPath {
     /** The writer is alive. */
     void heard(long nowNs) {
         heardNs = nowNs;
+        state = hasJoined ? JOINED : state;
     }
 
     long heardNs() {
@@ -167,7 +169,7 @@ final class ReaderPath {
     }
 
     void onEcho(long timeNs) {
-        heardNs = reader.nowNs();
+        heard(reader.nowNs());
         trip.add(heardNs - timeNs);
     }
 

@@ -352,7 +352,7 @@ public final class StreamNode {
             if (join.datagramLength() >= port.maxDatagramBytes()) {
                 LogPosition from = join.position() < 0 ? null : new LogPosition(
                     new UUID(join.logIdHigh(), join.logIdLow()), join.term(), join.position());
-                each.writer.onJoin(each.path, port.name(), port.nameLength(), join.reader(), join.timeNs(), from,
+                each.writer.onJoin(each.path, port, join, from,
                     buffer.getStringWithoutLengthUtf8(nameAt + TEXT_LENGTH, nameLength));
                 return true;
             }

@@ -195,7 +195,13 @@ public final class StreamReader {
             return;
         }
         if (stream != 0) {
-            refuse(path, refuse.logIdHigh(), refuse.logIdLow(), refuse.term());
+            if (refuse.errno() == FabricErrno.ECONNRESET && from.term() == refuse.term()
+                && from.logId().equals(new UUID(refuse.logIdHigh(), refuse.logIdLow()))) {
+                // the writer has removed this reader meanwhile
+                finish(FabricErrno.ECONNRESET);
+            } else {
+                refuse(path, refuse.logIdHigh(), refuse.logIdLow(), refuse.term());
+            }
         } else if (refuse.errno() == FabricErrno.ENODATA && (refuse.flags() & StreamSink.RECORDED) != 0) {
             behind(from.position());
         } else {

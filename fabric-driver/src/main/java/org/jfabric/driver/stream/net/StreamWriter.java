@@ -2,6 +2,7 @@ package org.jfabric.driver.stream.net;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jfabric.codec.stream.JoinDecoder;
 import org.jfabric.codec.stream.StatusDecoder;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.LogPosition;
@@ -464,16 +465,17 @@ public final class StreamWriter {
      *
      * @param from where it begins; null for the next message.
      */
-    void onJoin(int path, long name, int nameLength, long id, long timeNs, LogPosition from, String readerName) {
-        RemoteReader reader = find(id);
+    void onJoin(int path, StreamPort port, JoinDecoder join, LogPosition from, String readerName) {
+        RemoteReader reader = find(join.reader());
         if (reader == null) {
-            removeOther(path, name, nameLength);
-            int errno = refusal(from);
+            removeOther(path, port.name(), port.nameLength());
+            int errno = join.member() != 0 ? FabricErrno.ECONNRESET : refusal(from);
             if (errno != 0) {
-                nodes[path].sender().refuse(name, nameLength, id, timeNs, this, errno);
+                nodes[path].sender().refuse(
+                    port.name(), port.nameLength(), join.reader(), join.timeNs(), this, errno);
                 return;
             }
-            reader = new RemoteReader(this, id, net.random(), readerName, nodes.length,
+            reader = new RemoteReader(this, join.reader(), net.random(), readerName, nodes.length,
                 Math.max(LEAST_REPAIR_BYTES, source.ringBytes() / REPAIR_PARTS));
             reader.begin(from == null ? source.next() : from.position());
             reader.cursor().sent(net.nowNs(), reader.roundTripNs());
@@ -481,9 +483,9 @@ public final class StreamWriter {
             net.add(reader);
             source.onJoined(reader);
         }
-        reader.address(path).set(name, nameLength);
+        reader.address(path).set(port.name(), port.nameLength());
         reader.heard(net.nowNs());
-        nodes[path].sender().accept(reader.address(path), reader, timeNs, reader.received());
+        nodes[path].sender().accept(reader.address(path), reader, join.timeNs(), reader.received());
     }
 
     /** A socket has one reader of a stream: a driver that was started again has taken the place of the last one. */
