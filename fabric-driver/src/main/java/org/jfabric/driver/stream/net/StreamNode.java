@@ -107,10 +107,10 @@ public final class StreamNode {
         paths.put(number, path);
     }
 
-    /** Whether a number is another reader's. */
+    /** Whether a number is that of another reader, which has not left. */
     boolean isTaken(long number, ReaderPath path) {
         ReaderPath other = paths.get(number);
-        return other != null && other != path;
+        return other != null && other != path && !other.reader().isOver();
     }
 
     void remove(long number, ReaderPath path) {

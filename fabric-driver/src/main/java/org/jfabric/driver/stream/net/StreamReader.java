@@ -119,6 +119,10 @@ public final class StreamReader {
         return member;
     }
 
+    boolean isOver() {
+        return isOver;
+    }
+
     byte[] group() {
         return group;
     }
