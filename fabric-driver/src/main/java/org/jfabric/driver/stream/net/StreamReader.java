@@ -345,7 +345,8 @@ public final class StreamReader {
             return false;
         }
         if (gaps.arrived(position, (int) offset, endPosition, endByte, net.nowNs(), retryNs(path))) {
-            Words.copy(buffer.addressOffset() + DataWriter.FRAGMENT_HEADER, KeptMessages.payload(entry) + offset, bytes);
+            Words.copy(
+                buffer.addressOffset() + DataWriter.FRAGMENT_HEADER, KeptMessages.payload(entry) + offset, bytes);
             deliver();
         }
         return true;

@@ -41,8 +41,8 @@ public abstract class StreamSink {
     public abstract void gap(long first, long last);
 
     /**
-     * The reader has ended: the writer does not have the next messages in its ring any more, but in its log. Replay them
-     * from there, and join again behind them.
+     * The reader has ended: the writer does not have the next messages in its ring any more, but in its log. Replay
+     * them from there, and join again behind them.
      *
      * @param next position of the first one.
      */

@@ -3,10 +3,11 @@ package org.jfabric.driver.stream.net;
 import org.jfabric.info.LogPosition;
 
 /**
- * The messages of a writer, which a {@link StreamWriter} sends: its ring, and its log if there is one. A message is read
- * in place; it stays until the next step of the writer's thread.
+ * The messages of a writer, which a {@link StreamWriter} sends: its ring, and its log if there is one. A message is
+ * read in place; it stays until the next one is read.
  *
- * <p>The fields have the message that was {@link #read(long)} last. Owner: progress agent.
+ * <p>The fields have the message that was {@link #read(long)} last. What is called here does not call the writer, but
+ * for {@link StreamWriter#needed()}. Owner: progress agent.
  */
 public abstract class StreamSource {
     /** Flags of a group's ring: tagged, has data. */

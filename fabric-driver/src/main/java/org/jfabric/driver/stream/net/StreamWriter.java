@@ -532,11 +532,11 @@ public final class StreamWriter {
         reader.heard(net.nowNs());
         long received = status.received();
         SendCursor cursor = reader.cursor();
-        if (received <= Math.max(cursor.position(), followers == 0 ? 0 : groupCursor.position())) {
+        if (received <= source.next()) {
             reader.report(
                 received, status.consumed(), status.window(), status.roundTripNs(), status.timeoutNs());
             if (received > cursor.position() && !reader.follows()) {
-                // by the group, while it caught up
+                // by the group while it catches up, or what was still under way to its predecessor at this address
                 cursor.set(received, 0);
             }
         }

@@ -24,7 +24,8 @@ final class ListSource extends StreamSource {
     private final List<Long> offsets = new ArrayList<>();
     private final long scratch;
     private long oldest;
-    private boolean isBlocked;
+    /** End of the message that waits for room; 0 for none. */
+    private long waitingEnd;
 
     ListSource(UUID logId, int term, long firstPosition, int ringBytes) {
         first = new LogPosition(logId, term, firstPosition);
@@ -41,11 +42,11 @@ final class ListSource extends StreamSource {
             GroupRingDescriptor.RECORD_HEADER_WITH_DATA + message.payload.length);
         long toEnd = ringBytes - tail % ringBytes;
         long end = tail + length + (length > toEnd ? toEnd : 0);
-        long needed = writer == null ? Long.MAX_VALUE : writer.needed();
-        isBlocked = needed < next() && end - ringBytes > offset(needed);
-        if (isBlocked) {
+        waitingEnd = end;
+        if (isBlocked()) {
             return false;
         }
+        waitingEnd = 0;
         messages.add(message);
         offsets.add(end);
         while (offset(oldest) < end - ringBytes) {
@@ -106,7 +107,8 @@ final class ListSource extends StreamSource {
 
     @Override
     public boolean isBlocked() {
-        return isBlocked;
+        long needed = writer == null ? Long.MAX_VALUE : writer.needed();
+        return needed < next() && waitingEnd - ringBytes > offset(needed);
     }
 
     @Override
