@@ -364,6 +364,9 @@ public final class StreamReader {
         while (!isOver) {
             if (next < gaps.completeUntil()) {
                 long entry = kept.find(next);
+                if (entry == 0) {
+                    throw new IllegalStateException("message " + next + " has arrived and is not there: " + this);
+                }
                 int bytes = KeptMessages.payloadLength(entry);
                 if (!sink.hasRoom(bytes)) {
                     return work;

@@ -53,6 +53,11 @@ final class ListSink extends StreamSink {
         }
     }
 
+    /** Bytes of its ring that its reader has yet to take. */
+    long usedBytes() {
+        return usedBytes;
+    }
+
     @Override
     public void onJoined(LogPosition newStart, int newRingBytes, int flags) {
         assertEquals(null, start, "joined twice");

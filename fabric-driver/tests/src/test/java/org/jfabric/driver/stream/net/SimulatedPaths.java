@@ -35,6 +35,9 @@ final class SimulatedPaths {
     int doubledPerMille;
     int latePerMille;
     int busyPerMille;
+    /** What comes to a socket with this port takes longer. */
+    int slowPort;
+    long slowNs;
     Loss loss = (from, to, bytes) -> false;
     final Set<String> cuts = new HashSet<>();
     long sentBytes;
@@ -95,7 +98,8 @@ final class SimulatedPaths {
             }
             int copies = random.nextInt(1000) < doubledPerMille ? 2 : 1;
             for (int i = 0; i < copies; i++) {
-                long time = nowNs + delayNs + (jitterNs == 0 ? 0 : random.nextLong(jitterNs));
+                long time = nowNs + delayNs + (port.name.port() == slowPort ? slowNs : 0)
+                    + (jitterNs == 0 ? 0 : random.nextLong(jitterNs));
                 if (random.nextInt(1000) < latePerMille) {
                     time += random.nextLong(4 * delayNs);
                 } else {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jfabric.codec.stream.DataDecoder;
 import org.jfabric.codec.stream.FragmentDecoder;
 import org.jfabric.codec.stream.LostDecoder;
@@ -83,7 +84,7 @@ class StreamRepairTest {
         }
     }
 
-    private void runUntil(java.util.function.BooleanSupplier condition, String what) {
+    private void runUntil(BooleanSupplier condition, String what) {
         long end = network.nowNs + 2_000_000_000L;
         while (!condition.getAsBoolean()) {
             assertTrue(network.nowNs < end, () -> what + ": " + sinks + readers + writer.readers());
@@ -183,6 +184,22 @@ class StreamRepairTest {
     }
 
     @Test
+    void shouldWaitForASlowerPathBeforeItAsks() {
+        network.slowPort = 4201;
+        network.slowNs = network.delayNs / 2;
+        open(StreamPolicy.reliable(), 1, 2, false);
+        AtomicInteger messages = new AtomicInteger();
+        network.loss = (from, to, bytes) -> isMessage(bytes) && to.name.port() == 4200
+            && messages.incrementAndGet() % 10 == 0;
+        for (int i = 0; i < 1000; i++) {
+            offer(64);
+            run(20_000);
+        }
+        runUntil(() -> sinks.getFirst().next == 1000, "received");
+        assertEquals(0, readers.getFirst().requests(), "requests");
+    }
+
+    @Test
     void shouldAskWhenBothPathsHaveLostTheSame() {
         open(StreamPolicy.reliable(), 1, 2, false);
         long sentNs = network.nowNs;
@@ -211,6 +228,23 @@ class StreamRepairTest {
         assertEquals(source.oldest(), sinks.getFirst().lost);
         assertEquals(1, sinks.getFirst().gaps);
         assertTrue(answers.get() > 0);
+    }
+
+    @Test
+    void shouldSendNoMoreThanTheRingOfTheReaderHasRoomFor() {
+        open(StreamPolicy.reliable(), 1, 1, false);
+        ListSink slow = sinks.removeFirst();
+        long end = network.nowNs + 100_000_000;
+        while (network.nowNs < end) {
+            source.offer(new ListSource.Message(0, 0, 0, new byte[1000]));
+            step();
+        }
+        long most = RING - RING / 8 + SimulatedPaths.DATAGRAM_BYTES;
+        assertTrue(slow.usedBytes() > most / 2 && slow.usedBytes() <= most, slow::toString);
+        assertEquals(0, readers.getFirst().requests(), "requests");
+        slow.consume(Integer.MAX_VALUE);
+        sinks.add(slow);
+        runUntil(() -> slow.next == source.next(), "all the rest");
     }
 
     @Test
