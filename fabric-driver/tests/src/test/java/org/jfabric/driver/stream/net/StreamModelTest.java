@@ -120,7 +120,7 @@ class StreamModelTest {
             for (int i = 0; i < paths; i++) {
                 SimulatedPaths.Port port = network.open(host.address, PORT + i);
                 // each path has datagrams of its own length; the writer's are never longer
-                port.maxBytes = isWriter ? 512 + 8 * (int) (ringBytes % 7 + i * 20) : SimulatedPaths.DATAGRAM_BYTES;
+                port.maxBytes = isWriter ? 512 + 8 * (ringBytes % 7 + i * 20) : SimulatedPaths.DATAGRAM_BYTES;
                 host.ports.add(port);
                 if (isMulticast) {
                     network.joinGroup(port, SimulatedPaths.name("239.0.0.1", PORT + i));
