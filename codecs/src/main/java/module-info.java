@@ -7,6 +7,7 @@ module org.jfabric.codecs {
 
     exports org.jfabric.codec.control;
     exports org.jfabric.codec.log;
+    exports org.jfabric.codec.stream;
     exports org.jfabric.codec.queue;
     exports org.jfabric.codec.wire;
 }

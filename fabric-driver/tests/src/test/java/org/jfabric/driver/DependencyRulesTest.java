@@ -51,7 +51,8 @@ class DependencyRulesTest {
         List.of("org.jfabric.driver.ffi.."),
         List.of("org.jfabric.driver.config..", "org.jfabric.driver.resource..", "org.jfabric.driver.log..",
             "org.jfabric.driver.tls.."),
-        List.of("org.jfabric.driver.link..", "org.jfabric.driver.stream", "org.jfabric.driver.stream.record.."),
+        List.of("org.jfabric.driver.link..", "org.jfabric.driver.stream", "org.jfabric.driver.stream.net..",
+            "org.jfabric.driver.stream.record.."),
         List.of("org.jfabric.driver.engine.."),
         List.of("org.jfabric.driver.stream.table.."),
         List.of("org.jfabric.driver.progress.."),
@@ -139,8 +140,9 @@ class DependencyRulesTest {
 
     @Test
     void shouldUseTheWireCodecsOnlyInTheDriver() {
-        check(noClasses().that().resideOutsideOfPackages("org.jfabric.driver..", "org.jfabric.codec.wire..")
-            .should().dependOnClassesThat().resideInAPackage("org.jfabric.codec.wire..")
+        check(noClasses().that().resideOutsideOfPackages("org.jfabric.driver..", "org.jfabric.codec.wire..",
+                "org.jfabric.codec.stream..")
+            .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.codec.wire..", "org.jfabric.codec.stream..")
             .because("frames between drivers are no matter of clients and tools"));
     }
 

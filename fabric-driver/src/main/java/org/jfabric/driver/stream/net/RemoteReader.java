@@ -1,0 +1,183 @@
+package org.jfabric.driver.stream.net;
+
+/**
+ * A reading host, as the writer of a stream sees it.
+ *
+ * <p>Owner: progress agent.
+ */
+public final class RemoteReader {
+    /** A round trip is not trusted to be shorter where it bounds a rate. */
+    private static final long SHORTEST_PERIOD_NS = 1_000_000;
+
+    private final StreamWriter writer;
+    private final long id;
+    private final long member;
+    private final String name;
+    private final PeerAddress[] addresses;
+    private final SendCursor cursor = new SendCursor();
+    private final Budget repairs;
+    private long received;
+    private long consumed;
+    private long window;
+    private long roundTripNs = RoundTrip.UNKNOWN_NS;
+    private long timeoutNs = 2 * RoundTrip.UNKNOWN_NS;
+    private long heardNs;
+    private long movedNs;
+    private boolean follows;
+    private boolean isChosen;
+    private boolean hasEnded;
+    private int endErrno;
+
+    RemoteReader(StreamWriter writer, long id, long member, String name, int paths, long repairBurst) {
+        this.writer = writer;
+        this.id = id;
+        this.member = member;
+        this.name = name;
+        addresses = new PeerAddress[paths];
+        for (int i = 0; i < paths; i++) {
+            addresses[i] = new PeerAddress();
+        }
+        repairs = new Budget(repairBurst, writer.nowNs());
+        heardNs = writer.nowNs();
+        movedNs = heardNs;
+    }
+
+    /** The name that it has joined with. */
+    public String name() {
+        return name;
+    }
+
+    /** Where it is, on the first path that it has joined by. */
+    public String address() {
+        for (PeerAddress address : addresses) {
+            if (address.isSet()) {
+                return address.toString();
+            }
+        }
+        return "no address";
+    }
+
+    /** Position: all messages before are in its ring. */
+    public long received() {
+        return received;
+    }
+
+    /** Position: the slowest reader of its ring has read all messages before. */
+    public long consumed() {
+        return consumed;
+    }
+
+    /** Its round trip, smoothed. */
+    public long roundTripNs() {
+        return roundTripNs;
+    }
+
+    StreamWriter writer() {
+        return writer;
+    }
+
+    long id() {
+        return id;
+    }
+
+    long member() {
+        return member;
+    }
+
+    PeerAddress address(int path) {
+        return addresses[path];
+    }
+
+    SendCursor cursor() {
+        return cursor;
+    }
+
+    void begin(long position) {
+        received = position;
+        consumed = position;
+        cursor.set(position, 0);
+    }
+
+    /** It has reported how far it is; positions that it cannot have are refused. Returns whether it has moved. */
+    boolean report(long newReceived, long newConsumed, long newWindow, long newRoundTripNs, long newTimeoutNs) {
+        window = newWindow;
+        roundTripNs = Math.max(1, newRoundTripNs);
+        timeoutNs = Math.max(roundTripNs, newTimeoutNs);
+        if (newConsumed > consumed && newConsumed <= newReceived) {
+            consumed = newConsumed;
+        }
+        if (newReceived <= received) {
+            return false;
+        }
+        received = newReceived;
+        movedNs = heardNs;
+        return true;
+    }
+
+    void heard(long nowNs) {
+        heardNs = nowNs;
+    }
+
+    long heardNs() {
+        return heardNs;
+    }
+
+    /** When it has last received something new. */
+    long movedNs() {
+        return movedNs;
+    }
+
+    /** Bytes that it has room for behind {@link #received()}. */
+    long window() {
+        return window;
+    }
+
+    long timeoutNs() {
+        return timeoutNs;
+    }
+
+    /** It is in step with the multicast group, and gets nothing of its own but repairs. */
+    boolean follows() {
+        return follows;
+    }
+
+    void follow() {
+        follows = true;
+    }
+
+    /** It gets the datagram that is being sent. */
+    boolean isChosen() {
+        return isChosen;
+    }
+
+    void choose(boolean newIsChosen) {
+        isChosen = newIsChosen;
+    }
+
+    boolean mayRepair(long nowNs) {
+        return repairs.isThere(nowNs, Math.max(roundTripNs, SHORTEST_PERIOD_NS));
+    }
+
+    void repaired(int bytes) {
+        repairs.take(bytes);
+    }
+
+    void end(int errno) {
+        hasEnded = true;
+        endErrno = errno;
+    }
+
+    boolean hasEnded() {
+        return hasEnded;
+    }
+
+    int endErrno() {
+        return endErrno;
+    }
+
+    @Override
+    public String toString() {
+        return name + " at " + address() + ", sent " + cursor.position() + (follows ? " by the group" : "")
+            + ", received " + received + ", window " + window + ", round trip " + roundTripNs + " ns";
+    }
+}

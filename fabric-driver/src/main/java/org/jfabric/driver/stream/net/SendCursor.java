@@ -1,0 +1,46 @@
+package org.jfabric.driver.stream.net;
+
+/** How far a stream was sent, to one reader or to a multicast group. Owner: progress agent. */
+final class SendCursor {
+    private static final long FIRST_HEARTBEAT_NS = 100_000;
+    private static final long LONGEST_PAUSE_NS = 100_000_000;
+
+    private long position;
+    private int firstByte;
+    private long pauseNs = FIRST_HEARTBEAT_NS;
+    private long heartbeatNs;
+
+    /** Position of the next message, or of the one whose fragments are being sent. */
+    long position() {
+        return position;
+    }
+
+    int firstByte() {
+        return firstByte;
+    }
+
+    void set(long newPosition, int newFirstByte) {
+        position = newPosition;
+        firstByte = newFirstByte;
+    }
+
+    boolean isAt(SendCursor other) {
+        return position == other.position && firstByte == other.firstByte;
+    }
+
+    /** Messages were sent: a lost one at the end is noticed by the next heartbeat. */
+    void sent(long nowNs, long roundTripNs) {
+        pauseNs = Math.max(roundTripNs / 2, FIRST_HEARTBEAT_NS);
+        heartbeatNs = nowNs + pauseNs;
+    }
+
+    /** Whether a heartbeat is to be sent, of which the next one comes later. */
+    boolean beats(long nowNs) {
+        if (nowNs - heartbeatNs < 0) {
+            return false;
+        }
+        pauseNs = Math.min(2 * pauseNs, Math.max(pauseNs, LONGEST_PAUSE_NS));
+        heartbeatNs = nowNs + pauseNs;
+        return true;
+    }
+}

@@ -1,0 +1,584 @@
+package org.jfabric.driver.stream.net;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jfabric.codec.stream.JoinDecoder;
+import org.jfabric.codec.stream.StatusDecoder;
+import org.jfabric.info.FabricErrno;
+import org.jfabric.info.LogPosition;
+import org.jfabric.layout.Words;
+
+/**
+ * The writer's end of a stream: sends the messages of a {@link StreamSource} to reading hosts, by unicast to each or
+ * once to a multicast group, and repairs what they miss.
+ *
+ * <p>Each host has a cursor. Hosts at the same place get the same datagram, which is made once; one that was behind, or
+ * had no room, gets its own until it is in step again. Every step sends all that is there, so that a message waits for
+ * others only while it is behind them. Owner: progress agent.
+ */
+public final class StreamWriter {
+    private static final int DATAGRAMS_PER_STEP = 128;
+    private static final int REPAIR_PARTS = 8;
+    private static final long LEAST_REPAIR_BYTES = 64 << 10;
+    private static final long LEAST_BURST_BYTES = 256 << 10;
+    private static final int RECORDED = StreamSink.RECORDED;
+    private static final int MULTICAST = 1;
+
+    private final StreamNet net;
+    private final StreamSource source;
+    private final StreamPolicy policy;
+    private final long stream;
+    private final StreamNode[] nodes;
+    /** The multicast groups; null with unicast. */
+    private final PeerAddress[] groups;
+    private final List<RemoteReader> readers = new ArrayList<>();
+    /** Readers that were removed, which get the reason as answer for a while. */
+    private final List<RemoteReader> ended = new ArrayList<>();
+    private final DataWriter data;
+    private final Pacer pacer;
+    private final Repairs repairs;
+    /** Of the multicast group. */
+    private final SendCursor groupCursor = new SendCursor();
+    private int followers;
+    private int turn;
+    private long shortestRoundTripNs = RoundTrip.UNKNOWN_NS;
+    private long blockedSinceNs;
+    private boolean isBlocked;
+    private boolean isClosing;
+    private int endErrno;
+    private long datagrams;
+
+    StreamWriter(StreamNet net, StreamSource source, StreamPolicy policy, List<StreamPath> paths) {
+        this.net = net;
+        this.source = source;
+        this.policy = policy;
+        stream = net.random();
+        nodes = paths.stream().map(StreamPath::node).toArray(StreamNode[]::new);
+        groups = paths.getFirst().peer() == null ? null
+            : paths.stream().map(path -> PeerAddress.of(path.peer())).toArray(PeerAddress[]::new);
+        int datagramBytes = Integer.MAX_VALUE;
+        for (StreamNode node : nodes) {
+            datagramBytes = Math.min(datagramBytes, node.port().maxDatagramBytes());
+        }
+        data = new DataWriter(source, stream, datagramBytes);
+        pacer = new Pacer(
+            policy.bytesPerSecond(), Math.max(LEAST_BURST_BYTES, policy.bytesPerSecond() / 1000), net.nowNs());
+        repairs = new Repairs(this, data, net.nowNs());
+        groupCursor.set(source.next(), 0);
+    }
+
+    // ---- for the group ----
+
+    /** Hosts that read. */
+    public List<RemoteReader> readers() {
+        return readers;
+    }
+
+    /**
+     * The first message that a host needs for which this writer waits: it must stay in the ring.
+     *
+     * @return {@link Long#MAX_VALUE} if nothing is waited for.
+     */
+    public long needed() {
+        return switch (policy.waits()) {
+            case ALL -> slowest(null);
+            case QUORUM -> quorumPosition();
+            case REQUIRED -> {
+                long needed = Long.MAX_VALUE;
+                for (int i = 0; i < policy.required().size(); i++) {
+                    long of = slowest(policy.required().get(i));
+                    // who is not there needs everything
+                    needed = Math.min(needed, of == Long.MAX_VALUE ? source.oldest() : of);
+                }
+                yield needed;
+            }
+            case NONE -> Long.MAX_VALUE;
+        };
+    }
+
+    /** Whether the writer waits for a host now. */
+    public boolean waitsFor(RemoteReader reader) {
+        return switch (policy.waits()) {
+            case ALL -> true;
+            case QUORUM -> reader.received() >= quorumPosition() && readers.size() >= policy.quorum();
+            case REQUIRED -> policy.required().contains(reader.name());
+            case NONE -> false;
+        };
+    }
+
+    private long slowest(String name) {
+        long slowest = Long.MAX_VALUE;
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            if (name == null || name.equals(reader.name())) {
+                slowest = Math.min(slowest, reader.received());
+            }
+        }
+        return slowest;
+    }
+
+    /** What as many hosts have as are wanted; with fewer hosts nothing. */
+    private long quorumPosition() {
+        if (readers.size() < policy.quorum()) {
+            return source.oldest();
+        }
+        long bound = Long.MAX_VALUE;
+        for (int found = 0; found < policy.quorum();) {
+            long greatest = Long.MIN_VALUE;
+            int have = 0;
+            for (int i = 0; i < readers.size(); i++) {
+                long received = readers.get(i).received();
+                if (received < bound && received >= greatest) {
+                    have = received > greatest ? 1 : have + 1;
+                    greatest = received;
+                }
+            }
+            found += have;
+            bound = greatest;
+        }
+        return bound;
+    }
+
+    /** The writer has left, or is lost: what it has written is still sent, and then {@link #isDrained}. */
+    public void close(int errno) {
+        isClosing = true;
+        endErrno = errno;
+    }
+
+    /** After {@link #close}: no reader needs anything more. */
+    public boolean isDrained() {
+        return isClosing && readers.isEmpty();
+    }
+
+    /** Ends it now; call it when it is drained, or when that takes too long. */
+    public void release() {
+        for (int i = readers.size() - 1; i >= 0; i--) {
+            remove(readers.get(i), endErrno == 0 ? FabricErrno.ECONNRESET : endErrno);
+        }
+        for (RemoteReader reader : ended) {
+            forget(reader);
+        }
+        ended.clear();
+        net.remove(this);
+    }
+
+    /** Datagrams with messages that were sent, repairs included. */
+    public long datagrams() {
+        return datagrams;
+    }
+
+    /** Datagrams of these that were repairs. */
+    public long repairs() {
+        return repairs.datagrams();
+    }
+
+    /** The rate in bytes per second at which it sends at most. */
+    public long bytesPerSecond() {
+        return pacer.bytesPerSecond();
+    }
+
+    // ---- what its parts need ----
+
+    long nowNs() {
+        return net.nowNs();
+    }
+
+    LogPosition first() {
+        return source.first();
+    }
+
+    long stream() {
+        return stream;
+    }
+
+    long next() {
+        return source.next();
+    }
+
+    long oldest() {
+        return source.oldest();
+    }
+
+    int ringBytes() {
+        return source.ringBytes();
+    }
+
+    int fragmentBytes() {
+        return data.fragmentBytes();
+    }
+
+    boolean isRecorded() {
+        return source.isRecorded();
+    }
+
+    /** As in the Accept. */
+    int flags() {
+        return (groups == null ? 0 : MULTICAST)
+            | (policy.waits() == StreamPolicy.Waits.NONE ? StreamSink.LOSSY : 0)
+            | (source.isRecorded() ? RECORDED : 0);
+    }
+
+    int pathCount() {
+        return nodes.length;
+    }
+
+    StreamNode node(int path) {
+        return nodes[path];
+    }
+
+    PeerAddress[] groups() {
+        return groups;
+    }
+
+    SendCursor cursorOf(RemoteReader reader) {
+        return reader.follows() ? groupCursor : reader.cursor();
+    }
+
+    void sent(int bytes, boolean isRepair) {
+        datagrams++;
+        if (isRepair) {
+            pacer.repaired(bytes);
+        } else {
+            pacer.sent(bytes);
+        }
+    }
+
+    // ---- sending ----
+
+    int step() {
+        long nowNs = net.nowNs();
+        pacer.step(nowNs, shortestRoundTripNs);
+        int work = groups == null ? 0 : sendGroup();
+        int count = readers.size();
+        for (int i = 0; i < count && work < DATAGRAMS_PER_STEP; i++) {
+            RemoteReader reader = readers.get((turn + i) % count);
+            if (!reader.follows()) {
+                work += sendReader(reader, DATAGRAMS_PER_STEP - work);
+            }
+        }
+        turn = count == 0 ? 0 : (turn + 1) % count;
+        beat(nowNs);
+        return work + expire(nowNs);
+    }
+
+    private int sendGroup() {
+        if (followers == 0) {
+            groupCursor.set(source.next(), 0);
+            return 0;
+        }
+        int work = 0;
+        while (work < DATAGRAMS_PER_STEP && groupCursor.position() < source.next() && pacer.mayData()
+            && groupHasRoom() && send(groupCursor, true)) {
+            work++;
+        }
+        if (groupCursor.position() < source.oldest()) {
+            // nobody is waited for: those who want it ask, and get the answer
+            groupCursor.set(source.next(), 0);
+        }
+        return work;
+    }
+
+    /** Whether all those have room for the next message that are waited for. */
+    private boolean groupHasRoom() {
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            if (reader.follows() && !hasRoom(reader, groupCursor) && waitsFor(reader)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean hasRoom(RemoteReader reader, SendCursor cursor) {
+        return cursor.firstByte() > 0 || reader.window() == StreamSink.UNLIMITED
+            || source.offset(cursor.position() + 1) - source.offset(reader.received()) <= reader.window();
+    }
+
+    private int sendReader(RemoteReader reader, int most) {
+        SendCursor cursor = reader.cursor();
+        int work = 0;
+        if (cursor.position() < source.oldest()) {
+            skip(reader);
+        }
+        while (work < most && cursor.position() < source.next() && pacer.mayData() && hasRoom(reader, cursor)) {
+            if (!send(cursor, false)) {
+                break;
+            }
+            work++;
+        }
+        if (groups != null && cursor.isAt(groupCursor)) {
+            reader.follow();
+            followers++;
+            groupCursor.sent(net.nowNs(), shortestRoundTripNs);
+        }
+        return work;
+    }
+
+    /** The ring does not have what a slow reader needs next. */
+    private void skip(RemoteReader reader) {
+        long first = reader.cursor().position();
+        reader.cursor().set(source.next(), 0);
+        sendLost(reader, first, source.next() - 1);
+    }
+
+    void sendLost(RemoteReader reader, long first, long last) {
+        for (int path = 0; path < nodes.length; path++) {
+            if (reader.address(path).isSet()) {
+                nodes[path].sender().lost(reader.address(path), stream, first, last, source.isRecorded());
+            }
+        }
+    }
+
+    /** Sends the datagram at a cursor, to all readers that are there and have room, or to the group. */
+    private boolean send(SendCursor cursor, boolean isToGroup) {
+        if (!isToGroup) {
+            for (int i = 0; i < readers.size(); i++) {
+                RemoteReader reader = readers.get(i);
+                reader.choose(!reader.follows() && reader.cursor().isAt(cursor)
+                    && hasRoom(reader, reader.cursor()));
+            }
+        }
+        long made = 0;
+        int length = 0;
+        for (int path = 0; path < nodes.length; path++) {
+            StreamPort port = nodes[path].port();
+            long memory = port.claim();
+            if (memory == 0) {
+                continue;
+            }
+            if (made == 0) {
+                data.to(cursor.position(), cursor.firstByte());
+                length = data.write(memory, source.next(), 0, false);
+                if (length == 0) {
+                    return false;
+                }
+                made = memory;
+            } else {
+                Words.copy(made, memory, length);
+            }
+            if (isToGroup) {
+                port.send(length, groups[path].name(), groups[path].length());
+                sent(length, false);
+            } else {
+                sendToChosen(port, path, length);
+            }
+        }
+        if (made != 0) {
+            advance(cursor, isToGroup);
+        }
+        return made != 0;
+    }
+
+    private void sendToChosen(StreamPort port, int path, int length) {
+        boolean isFirst = true;
+        for (int i = 0; i < readers.size(); i++) {
+            PeerAddress address = readers.get(i).address(path);
+            if (!readers.get(i).isChosen() || !address.isSet()) {
+                continue;
+            }
+            if (isFirst) {
+                port.send(length, address.name(), address.length());
+            } else {
+                port.repeat(address.name(), address.length());
+            }
+            isFirst = false;
+            sent(length, false);
+        }
+    }
+
+    private void advance(SendCursor cursor, boolean isOfGroup) {
+        long nowNs = net.nowNs();
+        if (isOfGroup) {
+            cursor.set(data.position(), data.firstByte());
+            cursor.sent(nowNs, shortestRoundTripNs);
+            return;
+        }
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            if (reader.isChosen()) {
+                reader.cursor().set(data.position(), data.firstByte());
+                reader.cursor().sent(nowNs, reader.roundTripNs());
+            }
+        }
+    }
+
+    // ---- time ----
+
+    private void beat(long nowNs) {
+        if (followers > 0 && groupCursor.beats(nowNs)) {
+            for (int path = 0; path < nodes.length; path++) {
+                beat(groupCursor, path, groups[path]);
+            }
+        }
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            if (!reader.follows() && reader.cursor().beats(nowNs)) {
+                for (int path = 0; path < nodes.length; path++) {
+                    if (reader.address(path).isSet()) {
+                        beat(reader.cursor(), path, reader.address(path));
+                    }
+                }
+            }
+        }
+    }
+
+    private void beat(SendCursor cursor, int path, PeerAddress to) {
+        ControlSender sender = nodes[path].sender();
+        if (isClosing && cursor.position() == source.next()) {
+            sender.bye(to, stream, 0, source.next(), endErrno);
+        } else {
+            sender.heartbeat(to, stream, cursor.position(), source.oldest());
+        }
+    }
+
+    private int expire(long nowNs) {
+        boolean blocks = source.isBlocked();
+        blockedSinceNs = blocks && !isBlocked ? nowNs : blockedSinceNs;
+        isBlocked = blocks;
+        boolean mayStall = isBlocked && policy.stallTimeoutNs() != 0
+            && nowNs - blockedSinceNs >= policy.stallTimeoutNs();
+        long needed = mayStall ? needed() : 0;
+        int work = 0;
+        for (int i = readers.size() - 1; i >= 0; i--) {
+            RemoteReader reader = readers.get(i);
+            if (nowNs - reader.heardNs() >= policy.silenceNs()) {
+                remove(reader, FabricErrno.ECONNRESET);
+                work++;
+            } else if (mayStall && reader.received() <= needed && waitsFor(reader)
+                && nowNs - reader.movedNs() >= policy.stallTimeoutNs()) {
+                remove(reader, FabricErrno.ETIMEDOUT);
+                work++;
+            }
+        }
+        for (int i = ended.size() - 1; i >= 0; i--) {
+            if (nowNs - ended.get(i).heardNs() >= policy.silenceNs()) {
+                forget(ended.remove(i));
+            }
+        }
+        return work;
+    }
+
+    // ---- readers ----
+
+    /**
+     * A reader with a good cookie asks to join.
+     *
+     * @param from where it begins; null for the next message.
+     */
+    void onJoin(int path, StreamPort port, JoinDecoder join, LogPosition from, String readerName) {
+        RemoteReader reader = find(join.reader());
+        if (reader == null) {
+            removeOther(path, port.name(), port.nameLength());
+            int errno = join.member() != 0 ? FabricErrno.ECONNRESET : refusal(from);
+            if (errno != 0) {
+                nodes[path].sender().refuse(
+                    port.name(), port.nameLength(), join.reader(), join.timeNs(), this, errno);
+                return;
+            }
+            reader = new RemoteReader(this, join.reader(), net.random(), readerName, nodes.length,
+                Math.max(LEAST_REPAIR_BYTES, source.ringBytes() / REPAIR_PARTS));
+            reader.begin(from == null ? source.next() : from.position());
+            reader.cursor().sent(net.nowNs(), reader.roundTripNs());
+            readers.add(reader);
+            net.add(reader);
+            source.onJoined(reader);
+        }
+        reader.address(path).set(port.name(), port.nameLength());
+        reader.heard(net.nowNs());
+        nodes[path].sender().accept(reader.address(path), reader, join.timeNs(), reader.received());
+    }
+
+    /** A socket has one reader of a stream: a driver that was started again has taken the place of the last one. */
+    private void removeOther(int path, long name, int nameLength) {
+        for (int i = readers.size() - 1; i >= 0; i--) {
+            if (readers.get(i).address(path).is(name, nameLength)) {
+                remove(readers.get(i), FabricErrno.ECONNRESET);
+            }
+        }
+    }
+
+    private RemoteReader find(long id) {
+        for (int i = 0; i < readers.size(); i++) {
+            if (readers.get(i).id() == id) {
+                return readers.get(i);
+            }
+        }
+        return null;
+    }
+
+    private int refusal(LogPosition from) {
+        if (isClosing) {
+            return FabricErrno.ECONNREFUSED;
+        }
+        if (readers.size() >= policy.mostReaders()) {
+            return FabricErrno.EBUSY;
+        }
+        if (from == null) {
+            return 0;
+        }
+        if (!from.at(0).equals(source.first().at(0)) || from.position() > source.next()) {
+            return FabricErrno.EINVAL;
+        }
+        return from.position() < source.oldest() ? FabricErrno.ENODATA : 0;
+    }
+
+    /** A reader has reported; answers at once, so that it can measure the round trip. */
+    void onStatus(RemoteReader reader, int path, StatusDecoder status) {
+        if (reader.hasEnded()) {
+            nodes[path].sender().bye(
+                reader.address(path), stream, reader.member(), source.next(), reader.endErrno());
+            return;
+        }
+        reader.heard(net.nowNs());
+        long received = status.received();
+        SendCursor cursor = reader.cursor();
+        if (received <= source.next()) {
+            reader.report(
+                received, status.consumed(), status.window(), status.roundTripNs(), status.timeoutNs());
+            if (received > cursor.position() && !reader.follows()) {
+                // by the group while it catches up, or what was still under way to its predecessor at this address
+                cursor.set(received, 0);
+            }
+        }
+        nodes[path].sender().echo(reader.address(path), stream, status.timeNs());
+        shortestRoundTripNs = Long.MAX_VALUE;
+        for (int i = 0; i < readers.size(); i++) {
+            shortestRoundTripNs = Math.min(shortestRoundTripNs, readers.get(i).roundTripNs());
+        }
+    }
+
+    void onNak(RemoteReader reader, int path, long first, int firstByte, long end, int endByte) {
+        if (!reader.hasEnded()) {
+            reader.heard(net.nowNs());
+            repairs.repair(reader, path, first, firstByte, end, endByte);
+        }
+    }
+
+    void onLeave(RemoteReader reader) {
+        if (!reader.hasEnded()) {
+            remove(reader, 0);
+        }
+    }
+
+    /** A reader is not waited for any more; with an errno other than 0 it learns so. */
+    private void remove(RemoteReader reader, int errno) {
+        readers.remove(reader);
+        followers -= reader.follows() ? 1 : 0;
+        if (errno == 0) {
+            forget(reader);
+        } else {
+            reader.end(errno);
+            ended.add(reader);
+            for (int path = 0; path < nodes.length; path++) {
+                if (reader.address(path).isSet()) {
+                    nodes[path].sender().bye(reader.address(path), stream, reader.member(), source.next(), errno);
+                }
+            }
+        }
+        source.onLeft(reader, errno);
+    }
+
+    private void forget(RemoteReader reader) {
+        net.remove(reader);
+    }
+}
