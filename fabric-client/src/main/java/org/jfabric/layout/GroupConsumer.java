@@ -17,7 +17,7 @@ public final class GroupConsumer {
     public static final int NONE = 0;
     /** A message was found; its fields stay until the next call of {@link #next}. */
     public static final int MESSAGE = 1;
-    /** The next message is behind others that were overwritten, from {@link #nextPosition()} to before its position. */
+    /** Messages were overwritten or are missing, from {@link #nextPosition()} to before {@link #position()}. */
     public static final int GAP = 2;
     /** What follows was overwritten although the writer waits for its readers: it has removed this one. */
     public static final int REMOVED = 3;
@@ -52,6 +52,8 @@ public final class GroupConsumer {
     private long payload;
     private int payloadLength;
     private int recordLength;
+    /** Bytes of the record that stands for the gap that was found; 0 if that is in front of a message. */
+    private int gapLength;
 
     /**
      * A reader of a mapped ring.
@@ -174,6 +176,9 @@ public final class GroupConsumer {
             if (copy != 0 && !isCopied(isPadding)) {
                 return onOverrun(null);
             }
+            if ((flags & GroupRingDescriptor.GAP) != 0) {
+                return missing();
+            }
             if (!isPadding) {
                 return position == nextPosition ? MESSAGE : gap();
             }
@@ -208,6 +213,9 @@ public final class GroupConsumer {
             read(record, flags, before, length);
             // that was read once more, and a writer that is none may have changed it
             position = nextPosition;
+            if ((flags & GroupRingDescriptor.GAP) != 0) {
+                return missing();
+            }
             if (!isPadding) {
                 return MESSAGE;
             }
@@ -243,11 +251,29 @@ public final class GroupConsumer {
     private int gap() {
         long lost = position - nextPosition;
         long overwritten = skippedBefore == nextPosition ? skipped : 0;
-        if (lost < 0 || lost > overwritten / GroupRingDescriptor.RECORD_ALIGNMENT) {
-            // each message that was overwritten took a line at least
+        gapLength = 0;
+        if (lost < 0 || overwritten == 0 && lost > 0
+            || lost > overwritten / GroupRingDescriptor.RECORD_ALIGNMENT + GroupRingDescriptor.missing(header)) {
+            // each message that was overwritten took a line at least, and each gap stood for those that it says
             return broken("has message " + position + " at " + cursor + ", where " + nextPosition
                 + (overwritten == 0 ? " follows" : " or a later one of the " + overwritten + " bytes behind follows"));
         }
+        return GAP;
+    }
+
+    /** The record at the cursor stands for messages, of which a reader that has begun behind it wants the rest. */
+    private int missing() {
+        long first = position;
+        if (first > nextPosition) {
+            // others before it were overwritten
+            return gap();
+        }
+        position = tag;
+        if (position <= nextPosition || position - first > GroupRingDescriptor.missing(header)) {
+            return broken("has a gap from " + first + " to before " + position + " at " + cursor + ", where "
+                + nextPosition + " follows");
+        }
+        gapLength = recordLength;
         return GAP;
     }
 
@@ -287,7 +313,9 @@ public final class GroupConsumer {
 
     /** The gap was reported: the message behind it is the next one. */
     public void skipGap() {
+        cursor += gapLength;
         nextPosition = position;
+        gapLength = 0;
     }
 
     /** Frees the memory of copies; no message is read any more. */

@@ -1,5 +1,7 @@
 package org.jfabric.layout;
 
+import org.agrona.UnsafeApi;
+
 /**
  * A {@code .group} file: the messages of a group's writer. The writer's driver writes it; the drivers of the readers
  * map it read-only.
@@ -14,6 +16,7 @@ package org.jfabric.layout;
  *  208  term, 4 bytes        of the log, from 1
  *  216  first, 8 bytes       position of the first message of this file
  *  224  key, 8 bytes         random, negative
+ *  232  missing, 8 bytes     messages that gaps of this file stand for; stored before a gap is written
  *  512  records; the capacity is a power of two
  *
  *  record: starts on a cache line, takes whole lines
@@ -21,7 +24,7 @@ package org.jfabric.layout;
  *  +-------------------------------+-------------------------------+
  *  |       length in bytes         |             flags             |
  *  +-------------------------------+-------------------------------+
- *  |                             mark                              |   of the position, 0, 1, 2 … in its log; stored last
+ *  |                             mark                              |   of the position 0, 1, 2 …; stored last
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
@@ -40,6 +43,10 @@ package org.jfabric.layout;
  * the line that it is going to read anyway, and leaves the line of the tail to the writer. What else stands in that
  * place, bytes of a message of an earlier lap perhaps, is the next mark with a probability of 2^-64. Padding has the
  * mark of the message behind it, and is marked after that.
+ *
+ * <p>The ring of a group that is written on another host can have <em>gaps</em>: a record with {@link #GAP} stands for
+ * messages that were lost on the way here. It has no payload; its mark is that of the first of them, its tag the
+ * position behind the last one.
  *
  * <p>A writer that waits for its readers overwrites nothing that one of them has yet to read. With another writer a
  * reader copies the record, fences and then reads <em>intent</em>: the copy is good if {@code intent - offset} is not
@@ -63,6 +70,8 @@ public final class GroupRingDescriptor {
     public static final int FIRST_POSITION_OFFSET = 216;
     /** Place of the key. */
     public static final int KEY_OFFSET = 224;
+    /** Place of the number of messages that gaps stand for. */
+    public static final int MISSING_OFFSET = 232;
     /** Length of the header in bytes; the records follow. */
     public static final int HEADER_LENGTH = 512;
     /** Records start on multiples of this. */
@@ -88,6 +97,8 @@ public final class GroupRingDescriptor {
     public static final int HAS_DATA = 2;
     /** Flag of a record that only fills the end of the ring. */
     public static final int PADDING = 4;
+    /** Flag of a record that stands for messages that are missing. */
+    public static final int GAP = 8;
 
     /** Smallest capacity in bytes. */
     public static final int MIN_CAPACITY = 4096;
@@ -117,6 +128,14 @@ public final class GroupRingDescriptor {
     /** The position of a message whose record has a mark. */
     public static long position(long mark, long key) {
         return (mark ^ key) - 1;
+    }
+
+    /**
+     * Messages for which gaps stand, of the ring in a file that is mapped at a native address. Where a reader has come
+     * by a gap, or by a record behind one, those of it are counted.
+     */
+    public static long missing(long file) {
+        return UnsafeApi.getLongOpaque(null, file + MISSING_OFFSET);
     }
 
     /** Whether a ring can have a capacity. */

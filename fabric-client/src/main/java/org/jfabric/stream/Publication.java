@@ -280,6 +280,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         private int maxLength = 65_536;
         private Path log;
         private LogOptions options;
+        private String network;
 
         private Builder(Fabric fabric, String address) {
             this.fabric = fabric;
@@ -321,9 +322,28 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             return this;
         }
 
-        private String withLog() {
-            return log == null ? address : address + (address.indexOf('?') < 0 ? '?' : '&') + "log="
+        /**
+         * Has drivers of other hosts read the group, too: they name it {@code stream://host:port/group}. Unless the
+         * group is lossy its writer waits for them as for readers of this host. Anyone who reaches the socket can read
+         * the group; whoever sees the datagrams can forge them.
+         *
+         * @param socket {@code host:port} of this host, from where the driver sends over UDP; several groups can have
+         *               the same.
+         * @return this.
+         */
+        public Builder onNetwork(String socket) {
+            network = Codes.required(socket, "socket");
+            return this;
+        }
+
+        private String withOptions() {
+            String named = network == null ? address : address + separator(address) + "net=" + network;
+            return log == null ? named : named + separator(named) + "log="
                 + URLEncoder.encode(log.toString(), StandardCharsets.UTF_8) + options;
+        }
+
+        private static char separator(String before) {
+            return before.indexOf('?') < 0 ? '?' : '&';
         }
 
         /**
@@ -333,13 +353,14 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          * @throws FabricException as {@link Endpoint#join(String, long, long)}; of a recorded group also
          *     {@code FI_EBUSY} if the log has another writer, {@code FI_EACCES} for a client of another user than the
          *     driver's, {@code FI_EINVAL} for options that the log was not made with, {@code FI_ENOSPC}, {@code FI_EIO}
-         *     if the log was damaged.
+         *     if the log was damaged; of one for other hosts {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL},
+         *     {@code FI_EOPNOTSUPP} if it is recorded, too, or the driver has no link udp.
          */
         public Publication open() {
             Messenger writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).open();
             boolean opened = false;
             try {
-                MulticastGroup group = writer.endpoint().join(withLog(), 0, Flags.SEND);
+                MulticastGroup group = writer.endpoint().join(withOptions(), 0, Flags.SEND);
                 Publication result = new Publication(writer, group, maxLength);
                 opened = true;
                 return result;

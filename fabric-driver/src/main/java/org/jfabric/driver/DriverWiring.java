@@ -462,6 +462,7 @@ final class DriverWiring implements AutoCloseable {
         if (between != null) {
             LinkProviders.shareGroups(between, links);
         }
+        LinkProviders.reachHosts(providers, links, services, config);
         return links;
     }
 

@@ -66,6 +66,16 @@ final class LinkProviders {
         ShmLinkProvider.shareGroups(between, links);
     }
 
+    /** Has the groups of a thread reach other hosts, if link udp is there. */
+    static void reachHosts(
+        List<LinkProvider> providers, List<Link> links, LinkServices services, DriverConfig config) {
+        for (LinkProvider provider : providers) {
+            if (provider instanceof UdpLinkProvider udp && !udp.isEncrypted()) {
+                ShmLinkProvider.reachHosts(links, udp.streams(services, config));
+            }
+        }
+    }
+
     /**
      * The providers of the links to be opened.
      *

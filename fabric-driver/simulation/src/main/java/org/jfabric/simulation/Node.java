@@ -340,6 +340,11 @@ public class Node {
         }
 
         @Override
+        public long secretLong() {
+            return random.nextLong();
+        }
+
+        @Override
         public boolean hasThreads() {
             return false;
         }

@@ -9,16 +9,18 @@ import org.jfabric.stream.LogOptions;
 
 /**
  * The name that an endpoint joins a group by, on a link whose groups have names and no addresses of a network. Only the
- * writer has options, behind the address: {@code ?lossy}, {@code ?log=FOLDER} with those of {@link LogOptions}, or
- * both.
+ * writer has options, behind the address: {@code ?lossy}, {@code ?net=HOST:PORT}, {@code ?log=FOLDER} with those of
+ * {@link LogOptions}, or several of them.
  *
  * @param isLossy whether its writer does not wait for readers.
+ * @param network where its writer's driver sends it to other hosts from, {@code host:port}; null if it does not.
  * @param log     where it is recorded, or null.
  * @param options of the log.
  */
-public record GroupName(String address, boolean isLossy, Path log, LogOptions options) {
+public record GroupName(String address, boolean isLossy, String network, Path log, LogOptions options) {
     private static final String LOSSY = "lossy";
     private static final String LOG = "log=";
+    private static final String NETWORK = "net=";
 
     /**
      * Takes a name apart.
@@ -30,24 +32,37 @@ public record GroupName(String address, boolean isLossy, Path log, LogOptions op
         int mark = text.indexOf('?');
         LogOptions options = new LogOptions();
         if (mark < 0) {
-            return new GroupName(text, false, null, options);
+            return new GroupName(text, false, null, null, options);
         }
         boolean isLossy = false;
+        String network = null;
         Path log = null;
         for (String option : text.substring(mark + 1).split("&", -1)) {
             int equals = option.indexOf('=');
             if (option.equals(LOSSY)) {
                 isLossy = true;
+            } else if (option.startsWith(NETWORK) && network == null) {
+                network = option.substring(NETWORK.length());
             } else if (option.startsWith(LOG)) {
                 log = folder(option.substring(LOG.length()));
             } else if (log != null && equals > 0) {
                 options.set(option.substring(0, equals), option.substring(equals + 1));
             } else {
                 throw new FabricException(FabricErrno.EINVAL, "the option of group " + text + " is " + option,
-                    "Give no option, " + LOSSY + ", or " + LOG + "FOLDER and then those of the log.");
+                    "Give no option, " + LOSSY + ", " + NETWORK + "HOST:PORT, or " + LOG
+                        + "FOLDER and then those of the log.");
             }
         }
-        return new GroupName(text.substring(0, mark), isLossy, log, options);
+        if (network != null && log != null) {
+            throw new FabricException(FabricErrno.EOPNOTSUPP, "group " + text + " is to be recorded, and sent to other"
+                + " hosts", "Do one of both.");
+        }
+        return new GroupName(text.substring(0, mark), isLossy, network, log, options);
+    }
+
+    /** The name of a group that is written on another host. */
+    public static GroupName ofStream(String address, boolean isLossy) {
+        return new GroupName(address, isLossy, null, null, new LogOptions());
     }
 
     private static Path folder(String text) {
@@ -70,6 +85,6 @@ public record GroupName(String address, boolean isLossy, Path log, LogOptions op
 
     /** Whether it is a writer's. */
     public boolean hasOptions() {
-        return isLossy || log != null;
+        return isLossy || network != null || log != null;
     }
 }

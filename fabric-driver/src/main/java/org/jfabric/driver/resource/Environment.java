@@ -1,5 +1,6 @@
 package org.jfabric.driver.resource;
 
+import java.security.SecureRandom;
 import java.util.BitSet;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -17,6 +18,7 @@ import org.jfabric.layout.OwnerId;
  */
 public class Environment implements NanoClock {
     public static final Environment SYSTEM = new Environment();
+    private static final SecureRandom SECRETS = new SecureRandom();
 
     private static final long PAUSE_NS = 20_000;
 
@@ -87,6 +89,11 @@ public class Environment implements NanoClock {
      */
     public long randomLong() {
         return ThreadLocalRandom.current().nextLong();
+    }
+
+    /** Draws a number that cannot be guessed. Returns the 64 random bits. */
+    public long secretLong() {
+        return SECRETS.nextLong();
     }
 
     /** Draws a number for a process. Returns 1 to {@link Integer#MAX_VALUE} - 1. */

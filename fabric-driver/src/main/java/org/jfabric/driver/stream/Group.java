@@ -38,12 +38,16 @@ final class Group {
     private final Groups groups;
     private final LinkServices services;
     private final GroupName name;
+    /** Null of a group that is written on another host. */
     private final LocalEndpoint writer;
+    /** Null without a writer here. */
     private final GroupChannel channel;
     private final long stallTimeoutNs;
     private final List<GroupReader> readers = new ArrayList<>();
     /** Null unless it is recorded. */
     private GroupRecorder recorder;
+    /** Null unless other hosts read it. */
+    private GroupSource source;
     /** The connections to the readers' drivers, each one once. */
     private GroupWire[] wires = {};
     private GroupRing ring;
@@ -104,6 +108,16 @@ final class Group {
 
     LocalEndpoint writer() {
         return writer;
+    }
+
+    /** Of the writer, or of the stream that is written on another host. */
+    String writerAddress() {
+        return writer == null ? name.address() : writer.address();
+    }
+
+    /** Whether an endpoint with an authorization key may read it. */
+    boolean admits(byte[] authKey) {
+        return writer == null ? authKey.length == 0 : writer.admits(authKey);
     }
 
     GroupChannel channel() {
@@ -179,7 +193,14 @@ final class Group {
         key = ring.key();
         mayOverrun = mayOverrun();
         limit = recorder == null && isLossy() ? Long.MAX_VALUE : ring.capacity();
-        channel.group(this);
+        if (channel != null) {
+            channel.group(this);
+        }
+    }
+
+    /** Hosts read it from now on. */
+    void open(GroupSource newSource) {
+        source = newSource;
     }
 
     // ---- writing ----
@@ -254,6 +275,50 @@ final class Group {
         return Channel.DONE;
     }
 
+    /** Whether a message of a given length can be sent now; if not, the next step that makes room is work. */
+    boolean hasRoom(int payloadLength) {
+        int aligned = GroupRingDescriptor.alignedLength(GroupRingDescriptor.RECORD_HEADER_WITH_DATA + payloadLength);
+        int toEnd = ring.toEnd(tail);
+        long end = tail + aligned + (aligned > toEnd ? toEnd : 0);
+        if (end - limit > 0 && !makeRoom(end)) {
+            block(end);
+            return false;
+        }
+        return true;
+    }
+
+    /** Bytes of the ring that are free; meaningless of a group that waits for no reader. */
+    long free() {
+        makeRoom(tail);
+        return limit - tail;
+    }
+
+    /** Messages up to a position are missing: readers learn it in their place, for which there is room. */
+    void skip(long last) {
+        long end = tail + GroupRingDescriptor.RECORD_ALIGNMENT;
+        UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.MISSING_OFFSET,
+            GroupRingDescriptor.missing(header) + last + 1 - position);
+        if (mayOverrun) {
+            UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.INTENT_OFFSET, end);
+        }
+        UnsafeApi.storeFence();
+        if (tail - nextMark >= 0) {
+            mark(tail);
+        }
+        long record = ring.record(tail);
+        UnsafeApi.putInt(record + GroupRingDescriptor.LENGTH, GroupRingDescriptor.RECORD_HEADER);
+        UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS, GroupRingDescriptor.GAP);
+        UnsafeApi.putLong(record + GroupRingDescriptor.TAG, last + 1);
+        UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
+        if (mayOverrun) {
+            UnsafeApi.putLongOpaque(null, header + GroupRingDescriptor.LATEST_OFFSET, tail);
+        }
+        UnsafeApi.putLongRelease(null, tailAddress, end);
+        tail = end;
+        position = last + 1;
+        isWritten = true;
+    }
+
     /** Fills the end of the ring: behind the message at its start, which readers see from here on. */
     private void pad(int toEnd) {
         long padding = ring.record(tail);
@@ -326,6 +391,10 @@ final class Group {
             long read = readers.get(i).offset();
             slowestRead = read - slowestRead < 0 ? read : slowestRead;
         }
+        if (source != null) {
+            long read = source.neededOffset();
+            slowestRead = read - slowestRead < 0 ? read : slowestRead;
+        }
         limit = slowestRead + ring.capacity();
         return end - limit <= 0;
     }
@@ -343,7 +412,9 @@ final class Group {
         }
         if (makeRoom(blockedEnd)) {
             isBlocked = false;
-            channel.handler().onWritable();
+            if (channel != null) {
+                channel.handler().onWritable();
+            }
             return 1;
         }
         return stallTimeoutNs == 0 || recorder != null ? work : removeStalled();
@@ -449,6 +520,16 @@ final class Group {
         return isBlocked && recorder != null;
     }
 
+    /** Whether a message waits for room. */
+    boolean isBlocked() {
+        return isBlocked;
+    }
+
+    /** The host that a message waits for; null if it waits for none. */
+    String awaitedHost() {
+        return isBlocked && source != null ? source.awaitedHost(blockedEnd - ring.capacity()) : null;
+    }
+
     /** How often a message has begun to wait for readers, or for the recorder. */
     long waits() {
         return waits;
@@ -459,6 +540,11 @@ final class Group {
         readers.add(reader);
         findWires();
         limit = Math.min(limit, isLossy() ? limit : reader.offset() + ring.capacity());
+    }
+
+    /** Another host reads from an offset on. */
+    void hold(long offset) {
+        limit = Math.min(limit, isLossy() ? limit : offset + ring.capacity());
     }
 
     /**
@@ -507,7 +593,16 @@ final class Group {
         }
         while (at != wanted) {
             long record = ring.record(offset);
-            at += (UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS) & GroupRingDescriptor.PADDING) == 0 ? 1 : 0;
+            int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
+            if ((flags & GroupRingDescriptor.GAP) != 0) {
+                at = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
+                if (at > wanted) {
+                    // that one is missing: its reader begins in the gap
+                    return offset;
+                }
+            } else {
+                at += (flags & GroupRingDescriptor.PADDING) == 0 ? 1 : 0;
+            }
             offset += GroupRingDescriptor.alignedLength(UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH));
         }
         return offset;
@@ -545,15 +640,17 @@ final class Group {
     /** The writer has left, or the ring is lost: the readers read the rest, and then their membership ends. */
     void close(int errno) {
         isClosed = true;
-        channel.group(null);
+        if (channel != null) {
+            channel.group(null);
+        }
         if (ring == null) {
             return;
         }
-        if (isBlocked) {
+        if (isBlocked && channel != null) {
             // the sends that wait are refused
-            isBlocked = false;
             channel.handler().onWritable();
         }
+        isBlocked = false;
         announce();
         ring.delete();
         if (recorder != null) {
@@ -562,7 +659,10 @@ final class Group {
         if (recorder == null || !recorder.isDelaying()) {
             endReaders(errno);
         }
-        if (recorder == null) {
+        if (source != null) {
+            source.close(errno);
+        }
+        if (recorder == null && source == null) {
             ring.release();
             ring = null;
         } else {
@@ -577,10 +677,18 @@ final class Group {
         readers.clear();
     }
 
-    /** After the close of a recorded group: its log is closed, and nothing is left to do. */
+    /** After the close: the log is closed, other hosts have everything, and nothing is left to do. */
     boolean isDrained() {
         if (ring == null) {
             return true;
+        }
+        if (source != null) {
+            boolean isDrained = source.isDrained();
+            if (isDrained) {
+                ring.release();
+                ring = null;
+            }
+            return isDrained;
         }
         recorder.poll();
         if (!recorder.isEnded()) {
@@ -603,7 +711,7 @@ final class Group {
 
     /** Waits until the log is closed; false if it is not in time. */
     boolean awaitDrained() {
-        return ring == null || recorder.awaitEnd() && isDrained();
+        return ring == null || (source == null ? recorder.awaitEnd() : source.awaitEnd()) && isDrained();
     }
 
     private void end(GroupReader reader, int errno, long end) {

@@ -60,6 +60,11 @@ final class GroupJoin {
         return wire;
     }
 
+    /** Whether its endpoint has no authorization key. */
+    boolean isKeyless() {
+        return endpoint.authKey().length == 0;
+    }
+
     /** Whether the client reads the ring itself. */
     boolean isInPlace() {
         return inPlace;

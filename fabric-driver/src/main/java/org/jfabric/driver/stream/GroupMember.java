@@ -319,11 +319,12 @@ final class GroupMember extends Channel {
         }
         long position = readPlace.position();
         long lost = readPlace.lost();
-        long lines = (offset - firstOffset) / GroupRingDescriptor.RECORD_ALIGNMENT;
+        long lines = (offset - firstOffset) / GroupRingDescriptor.RECORD_ALIGNMENT
+            + GroupRingDescriptor.missing(ring.header());
         if (offset - seenOffset < 0 || ahead > 0
             || (offset & GroupRingDescriptor.RECORD_ALIGNMENT - 1) != 0
             || position < seenPosition || position - firstPosition > lines || lost < lostMessages || lost > lines) {
-            // each message takes a line at least
+            // each message takes a line at least, if no gap stands for it
             impossible = "is read by a client that says it is at " + offset + " with position " + position
                 + " and has lost " + lost + " messages, behind " + seenOffset + ", " + seenPosition + " and "
                 + lostMessages;

@@ -147,7 +147,7 @@ final class GroupMeters {
             LogPosition next = group.next();
             this.firstPosition = next.position();
             set(open(MetricLabel.INFO, MetricLabel.text("jfabric_group", "group", group.address(), "writer",
-                group.writer().address(), "log", next.logId().toString(), "term", String.valueOf(next.term()))), 1);
+                group.writerAddress(), "log", next.logId().toString(), "term", String.valueOf(next.term()))), 1);
             this.lagMessages = group.isLossy() ? 0 : counter(MetricLabel.GAUGE, "lag_messages");
         }
 
@@ -169,6 +169,8 @@ final class GroupMeters {
             }
             if (group.waitsForRecorder()) {
                 publishWait(RECORDER, group.position() - group.recorder().writtenPosition());
+            } else if (group.awaitedHost() != null) {
+                publishWait(group.awaitedHost(), lag);
             } else {
                 publishWait(slowest != null && group.waitsFor(slowest) ? slowest.address() : null, lag);
             }

@@ -23,6 +23,8 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.UnmapTask;
+import org.jfabric.driver.stream.net.StreamSocket;
+import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.driver.stream.record.LogWriter;
 import org.jfabric.ffi.LinuxErrno;
 import org.jfabric.ffi.MappedFile;
@@ -78,6 +80,8 @@ public final class Groups {
     private final GroupMeters meters;
     /** Those of the members. */
     private GroupRing[] read = {};
+    /** Null while there are no sockets for streams. */
+    private GroupNetwork network;
     private long lostCounter;
     private int ids;
 
@@ -97,7 +101,13 @@ public final class Groups {
 
     /** Whether there is nothing to poll. */
     public boolean isEmpty() {
-        return members.length == 0 && written.length == 0 && draining.length == 0 && joins.isEmpty();
+        return members.length == 0 && written.length == 0 && draining.length == 0 && joins.isEmpty()
+            && (network == null || network.isEmpty());
+    }
+
+    /** Groups reach other hosts from now on, by these sockets. */
+    public void reachHosts(StreamSockets sockets) {
+        network = new GroupNetwork(this, services, sockets);
     }
 
     // ---- joining ----
@@ -108,13 +118,16 @@ public final class Groups {
         GroupHandler handler) {
         String address = name.address();
         boolean writes = (flags & Flags.SEND) != 0;
-        boolean isOwn = services.driverName().equals(FabricName.driverOf(address));
+        boolean isStream = StreamAddress.isOne(address);
+        // a stream has its ring in the driver that reads it
+        boolean isOwn = isStream || services.driverName().equals(FabricName.driverOf(address));
         int thread = isOwn ? services.threadOf(place(address)) : 0;
         boolean isHere = isOwn && (thread < 0 || thread == services.thread());
         GroupJoin join = new GroupJoin(++ids, endpoint, address, from, inPlace, handler, isHere || writes ? null
-            : isName(address) ? wires.to(FabricName.driverOf(address), thread) : null,
+            : isStream || isName(address) ? wires.to(isOwn ? services.driverName() : FabricName.driverOf(address),
+                thread) : null,
             services.readAttendedNs() + config.get(ShmConfig.CONNECT_TIMEOUT_NS));
-        if (!isName(address)) {
+        if (!isStream && !isName(address)) {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
         } else if (isMember(endpoint, address)) {
             join.failed(FabricErrno.EALREADY, "was joined by this endpoint", "Close the group, then join it again.");
@@ -122,11 +135,15 @@ public final class Groups {
             join.failed(FabricErrno.EBUSY, "is to be read in place by an endpoint whose completion queue"
                 + " has such a reader, or that has none for receives", "Give the endpoint a queue of its own.");
         } else if (writes) {
-            write(join, name, isOwn, (flags & Flags.RECV) != 0);
+            write(join, name, isOwn && !isStream, (flags & Flags.RECV) != 0);
         } else if (name.hasOptions()) {
             join.failed(FabricErrno.EINVAL, "is joined with an option of the writer", "Read it by its address alone.");
         } else if (isHere) {
-            read(join);
+            if (isStream) {
+                readStream(join);
+            } else {
+                read(join);
+            }
         } else if (join.wire() == null) {
             join.failed(FabricErrno.EOPNOTSUPP, "has its writer on another progress thread", "Enable link loopback.");
         } else {
@@ -135,6 +152,26 @@ public final class Groups {
                 join.wire().join(join.request());
             }
         }
+    }
+
+    private void readStream(GroupJoin join) {
+        if (network == null) {
+            join.failed(noNetwork(join.group()));
+        } else if (!join.isKeyless()) {
+            join.failed(FabricErrno.EKEYREJECTED, "is a stream of another host, of which the endpoint's"
+                + " authorization key proves nothing", "Open the endpoint without one.");
+        } else {
+            try {
+                network.join(join);
+            } catch (FabricException e) {
+                join.failed(e);
+            }
+        }
+    }
+
+    private static FabricException noNetwork(String group) {
+        return new FabricException(FabricErrno.EOPNOTSUPP, "group " + group + " is to reach other hosts, and this"
+            + " driver has no sockets for that", "Add udp to jfabric.link.enabled of the driver.");
     }
 
     /** The name under which a group has its progress thread; endpoints have others. */
@@ -157,6 +194,7 @@ public final class Groups {
         }
         Group group = groups.get(address);
         return member != null || group != null && group.writer() == endpoint
+            || network != null && network.isJoining(endpoint, address)
             || joins.stream().anyMatch(join -> join.endpoint() == endpoint && join.group().equals(address));
     }
 
@@ -171,6 +209,11 @@ public final class Groups {
                 "Join with FI_RECV to read it.");
         } else if (isEndpoint.test(address)) {
             join.failed(FabricErrno.EADDRINUSE, "has the address of an endpoint", "Choose another name.");
+        } else if (name.network() != null && network == null) {
+            join.failed(noNetwork(address));
+        } else if (name.network() != null && join.request().authKey().length != 0) {
+            join.failed(FabricErrno.EOPNOTSUPP, "is to reach other hosts, and its writer has an authorization key,"
+                + " which they do not show", "Open the endpoint without one, or keep the group on this host.");
         } else if (!services.claim(place(address))) {
             join.failed(FabricErrno.EBUSY, "has a writer on another progress thread", "Join with FI_RECV to read it.");
         } else {
@@ -179,21 +222,49 @@ public final class Groups {
                 this, services, name, endpoint, channel(endpoint, address),
                 config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             groups.put(address, group);
-            CreateTask task = new CreateTask(group, join, reads);
+            CreateTask task = new CreateTask(
+                group, null, config.get(ShmConfig.GROUP_RING_LENGTH_BYTES), join::failed, () -> {
+                    if (reads) {
+                        read(join);
+                    } else {
+                        join.joined(group.next(), name.logFolder());
+                    }
+                });
             if (isDraining(name)) {
                 waiting.add(task);
             } else {
-                services.submit(task);
+                task.submit();
             }
         }
     }
 
-    /** Whether the log of a group is still being written by an earlier one. */
+    /** Whether an earlier group still writes the log or is still sent, or the socket is being opened. */
     private boolean isDraining(GroupName name) {
-        return Arrays.stream(draining).anyMatch(earlier -> earlier.name().log().equals(name.log()));
+        boolean isSent = name.network() != null;
+        return isSent && network.isOpening(name.network()) || Arrays.stream(draining).anyMatch(
+            earlier -> name.log() != null ? name.log().equals(earlier.name().log())
+                : isSent && name.address().equals(earlier.address()));
     }
 
-    private void read(GroupJoin join) {
+    /** Makes the ring of a group that is written on another host. */
+    Group create(GroupName name, LogPosition first, int capacity, NetworkReader reader) {
+        Group group = new Group(
+            this, services, name, null, null, config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
+        groups.put(name.address(), group);
+        new CreateTask(group, first, capacity, reader::failed, reader::opened).submit();
+        return group;
+    }
+
+    /** This thread is the one that reads a stream; false if another one is. */
+    boolean claim(String address) {
+        return services.claim(place(address));
+    }
+
+    void unclaim(String address) {
+        services.closed(place(address));
+    }
+
+    void read(GroupJoin join) {
         Group group = find(join.group());
         GroupRequest request = join.request();
         int errno = refusal(group, null, request);
@@ -317,7 +388,8 @@ public final class Groups {
             }
         } else if (answer.errno() != 0) {
             refused(join, answer);
-        } else if (!wire.peerName().equals(FabricName.driverOf(answer.writer()))) {
+        } else if (!wire.peerName().equals(services.driverName())
+            && !wire.peerName().equals(FabricName.driverOf(answer.writer()))) {
             throw new FabricException(FabricErrno.EIO, "the writer of the group is " + answer.writer());
         } else {
             join.answered(answer);
@@ -397,7 +469,7 @@ public final class Groups {
         if (group == null || wire != null && !wire.peerName().equals(FabricName.driverOf(request.source()))) {
             return FabricErrno.ECONNREFUSED;
         }
-        if (!group.writer().admits(request.authKey())) {
+        if (!group.admits(request.authKey())) {
             return FabricErrno.EKEYREJECTED;
         }
         return readers.size() < MAX_READERS ? group.refusal(request.from()) : FabricErrno.EMFILE;
@@ -408,7 +480,7 @@ public final class Groups {
         LogPosition start = isFromNow ? group.start() : request.from();
         return new GroupAnswer(0, member, group.isLossy(), group.mayOverrun(), group.ring().number(),
             group.ring().capacity(), isFromNow ? group.startOffset() : group.offset(start.position()), start,
-            group.position(), group.writer().address(),
+            group.position(), group.writerAddress(),
             group.name().logFolder());
     }
 
@@ -425,7 +497,8 @@ public final class Groups {
         if (thread >= 0 && thread != services.thread()) {
             return GroupAnswer.moved(thread);
         }
-        int errno = refusal(group, wire, request);
+        int errno = group == null && network != null && network.reads(request.group()) ? FabricErrno.EAGAIN
+            : refusal(group, wire, request);
         if (errno != 0) {
             return refused(group, errno);
         }
@@ -482,7 +555,7 @@ public final class Groups {
         }
     }
 
-    private void close(Group group, int errno) {
+    void close(Group group, int errno) {
         groups.remove(group.address(), group);
         meters.close(group);
         services.closed(place(group.address()));
@@ -501,6 +574,10 @@ public final class Groups {
     }
 
     private void end(Group group) {
+        if (group.channel() == null) {
+            close(group, FabricErrno.EIO);
+            return;
+        }
         group.channel().failed(FabricErrno.EIO);
         close(group, FabricErrno.EIO);
         channels.remove(group.channel());
@@ -517,7 +594,7 @@ public final class Groups {
         waiting.removeIf(task -> {
             boolean isNext = !isDraining(task.group.name());
             if (isNext) {
-                services.submit(task);
+                task.submit();
             }
             return isNext;
         });
@@ -549,6 +626,9 @@ public final class Groups {
 
     /** An endpoint closes. */
     public void detach(LocalEndpoint endpoint) {
+        if (network != null) {
+            network.detach(endpoint);
+        }
         for (GroupJoin join : List.copyOf(joins)) {
             if (join.endpoint() == endpoint) {
                 giveUp(join);
@@ -625,9 +705,14 @@ public final class Groups {
         }
         for (Group group : draining) {
             if (!group.awaitDrained()) {
-                services.onError(new FabricException(FabricErrno.ETIMEDOUT,
-                    "the log of group " + group.address() + " could not be closed in time", "Check the disk."));
+                services.onError(new FabricException(FabricErrno.ETIMEDOUT, group.name().log() != null
+                    ? "the log of group " + group.address() + " could not be closed in time"
+                    : "hosts have not read group " + group.address() + " to its end when the driver was closed",
+                    group.name().log() != null ? "Check the disk." : "Close the publication some time before."));
             }
+        }
+        if (network != null) {
+            network.close();
         }
         joins.clear();
     }
@@ -645,7 +730,10 @@ public final class Groups {
         for (int i = 0; i < writing.length; i++) {
             work += poll(writing[i]);
         }
-        if (draining.length != 0) {
+        if (network != null && !network.isEmpty()) {
+            work += network.poll();
+        }
+        if (draining.length != 0 || !waiting.isEmpty()) {
             work += drained();
         }
         meters.poll(services.nowNs());
@@ -683,7 +771,7 @@ public final class Groups {
 
     /** Prepares for the thread to sleep; false if there is work. */
     public boolean arm() {
-        boolean armed = true;
+        boolean armed = network == null || network.isEmpty() || network.arm();
         for (Group group : written) {
             armed &= group.arm();
         }
@@ -694,6 +782,11 @@ public final class Groups {
             armed &= !member.hasMore();
         }
         return armed;
+    }
+
+    /** Whether {@link #poll} has to be called again after a while although nothing arrives. */
+    public boolean hasTimers() {
+        return network != null && !network.isEmpty();
     }
 
     /** Counts messages that a reader has lost because the writer did not wait for it. */
@@ -710,18 +803,33 @@ public final class Groups {
     /** Makes the ring of a group. */
     private final class CreateTask extends ResourceTask {
         private final Group group;
-        private final GroupJoin join;
-        private final boolean reads;
+        private final Consumer<FabricException> onRefused;
+        private final Runnable onOpened;
         private final long number = services.nextFileNumber();
-        private final int capacity = config.get(ShmConfig.GROUP_RING_LENGTH_BYTES);
+        private final int capacity;
+        /** Null for that of the log, or of a new one. */
         private LogPosition first;
+        private boolean opensSocket;
+        private StreamSocket socket;
         private LogWriter log;
         private MappedFile file;
 
-        CreateTask(Group group, GroupJoin join, boolean reads) {
+        CreateTask(
+            Group group, LogPosition first, int capacity, Consumer<FabricException> onRefused, Runnable onOpened) {
             this.group = group;
-            this.join = join;
-            this.reads = reads;
+            this.first = first;
+            this.capacity = capacity;
+            this.onRefused = onRefused;
+            this.onOpened = onOpened;
+        }
+
+        void submit() {
+            opensSocket = isSent() && network.claim(group.name().network());
+            services.submit(this);
+        }
+
+        private boolean isSent() {
+            return group.name().network() != null;
         }
 
         @Override
@@ -732,10 +840,13 @@ public final class Groups {
         @Override
         protected void execute() {
             GroupName name = group.name();
-            if (name.log() == null) {
+            if (opensSocket) {
+                socket = network.open(name.network());
+            }
+            if (name.log() == null && first == null) {
                 first = new LogPosition(new UUID(services.environment().randomLong(),
                     services.environment().randomLong()), 1, 0);
-            } else {
+            } else if (name.log() != null) {
                 openLog(name);
                 first = new LogPosition(log.logId(), log.term(), log.position());
             }
@@ -745,6 +856,9 @@ public final class Groups {
             } finally {
                 if (file == null && log != null) {
                     log.close();
+                }
+                if (file == null && socket != null) {
+                    socket.close();
                 }
             }
         }
@@ -763,12 +877,19 @@ public final class Groups {
         @Override
         protected void onDone() {
             GroupRing ring = new GroupRing(services, file, number, capacity);
+            if (socket != null) {
+                network.opened(group.name().network(), socket);
+            }
             if (group.isClosed()) {
                 ring.discard();
                 if (log != null) {
                     services.submit(new CloseTask(log));
                 }
-                join.closed();
+                if (isSent()) {
+                    network.release(group.name().network());
+                }
+                onRefused.accept(new FabricException(FabricErrno.EOPBADSTATE, "group " + group.address()
+                    + " was being joined by an endpoint that is closed", "Open another one."));
                 return;
             }
             group.open(ring, first, log == null ? null : new GroupRecorder(
@@ -776,22 +897,24 @@ public final class Groups {
             meters.open(group);
             written = Arrays.copyOf(written, written.length + 1);
             written[written.length - 1] = group;
-            if (reads) {
-                read(join);
-            } else {
-                join.joined(first, group.name().logFolder());
+            if (isSent()) {
+                network.publish(group, config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
             }
+            onOpened.run();
         }
 
         @Override
         protected void onFailed(Throwable cause) {
             groups.remove(group.address(), group);
             services.closed(place(group.address()));
-            if (group.name().log() != null && cause instanceof FabricException refusal) {
-                join.failed(refusal);
+            if (isSent()) {
+                network.release(group.name().network());
+            }
+            if (cause instanceof FabricException refusal && (isSent() || group.name().log() != null)) {
+                onRefused.accept(refusal);
                 return;
             }
-            join.failed(new FabricException(PeerFile.errnoOf(cause), "the ring of group " + group.address()
+            onRefused.accept(new FabricException(PeerFile.errnoOf(cause), "the ring of group " + group.address()
                 + " cannot be made: " + cause.getMessage(),
                 "Make room for " + capacity + " bytes, or lower jfabric.shm.groupRingLengthBytes.", cause));
         }

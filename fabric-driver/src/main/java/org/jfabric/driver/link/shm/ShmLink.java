@@ -206,7 +206,7 @@ final class ShmLink extends Link {
                 return true;
             }
         }
-        return false;
+        return groups.hasTimers();
     }
 
     @Override

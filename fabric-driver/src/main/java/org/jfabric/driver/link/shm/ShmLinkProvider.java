@@ -8,6 +8,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
+import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
@@ -50,6 +51,15 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
         for (Link link : links) {
             if (link != between && link instanceof ShmLink shm) {
                 shm.reachThreads((ShmLink) between);
+            }
+        }
+    }
+
+    /** Has groups reach other hosts. */
+    public static void reachHosts(List<Link> links, StreamSockets sockets) {
+        for (Link link : links) {
+            if (link instanceof ShmLink shm && shm.namesGroups()) {
+                shm.groups().reachHosts(sockets);
             }
         }
     }

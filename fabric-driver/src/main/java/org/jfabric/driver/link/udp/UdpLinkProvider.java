@@ -7,6 +7,7 @@ import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.driver.link.support.LocalAddresses;
@@ -93,6 +94,12 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
     public Link open(LinkServices services, DriverConfig config) {
         DatagramSecurity shared = isEncrypted() ? security.make(services, config) : null;
         return new UdpLink(name(), services, config, limits(longestBytes(config)), shared, port -> { });
+    }
+
+    /** The sockets of the streams of a thread. */
+    public StreamSockets streams(LinkServices services, DriverConfig config) {
+        return new UdpStreams(
+            services, config, network != null ? network : UdpNetwork.of(config.get(UdpConfig.SOCKETS)));
     }
 
     @Override

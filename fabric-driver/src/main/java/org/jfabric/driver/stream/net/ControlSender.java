@@ -28,7 +28,7 @@ final class ControlSender {
     private static final int NAK_HEADER =
         HEADER + NakEncoder.BLOCK_LENGTH + NakEncoder.RangesEncoder.HEADER_SIZE;
 
-    private final StreamPort port;
+    private final StreamSocket port;
     private final int datagramBytes;
     private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
     private final MessageHeaderEncoder header = new MessageHeaderEncoder();
@@ -45,7 +45,7 @@ final class ControlSender {
     private final AcceptEncoder accept = new AcceptEncoder();
     private final RefuseEncoder refuse = new RefuseEncoder();
 
-    ControlSender(StreamPort port) {
+    ControlSender(StreamSocket port) {
         this.port = port;
         datagramBytes = port.maxDatagramBytes();
     }

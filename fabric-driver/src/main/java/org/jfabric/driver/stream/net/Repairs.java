@@ -86,7 +86,7 @@ final class Repairs {
     }
 
     private boolean send(RemoteReader reader, int path, long end, int endByte, boolean isToGroup) {
-        StreamPort port = writer.node(path).port();
+        StreamSocket port = writer.node(path).port();
         long memory = port.claim();
         int length = memory == 0 ? 0 : data.write(memory, end, endByte, true);
         if (length == 0) {

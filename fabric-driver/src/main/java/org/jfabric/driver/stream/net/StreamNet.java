@@ -37,10 +37,31 @@ public final class StreamNet {
     }
 
     /** Adds a socket. */
-    public StreamNode open(StreamPort port) {
+    public StreamNode open(StreamSocket port) {
         StreamNode node = new StreamNode(this, port);
         nodes.add(node);
         return node;
+    }
+
+    /** Closes a socket that no stream uses any more. */
+    public void close(StreamNode node) {
+        nodes.remove(node);
+        node.port().close();
+    }
+
+    /** Prepares for the thread to sleep; false if something is to be done before the next datagram arrives. */
+    public boolean arm() {
+        boolean armed = true;
+        for (int i = 0; i < nodes.size(); i++) {
+            armed &= nodes.get(i).port().arm();
+        }
+        for (int i = 0; i < writers.size(); i++) {
+            armed &= writers.get(i).isSettled();
+        }
+        for (int i = 0; i < readers.size(); i++) {
+            armed &= readers.get(i).isSettled();
+        }
+        return armed;
     }
 
     /**

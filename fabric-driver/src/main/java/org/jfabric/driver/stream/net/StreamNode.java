@@ -45,7 +45,7 @@ public final class StreamNode {
     }
 
     private final StreamNet net;
-    private final StreamPort port;
+    private final StreamSocket port;
     private final ControlSender sender;
     private final Cookies cookies;
     private final List<Sent> sent = new ArrayList<>();
@@ -69,7 +69,7 @@ public final class StreamNode {
     private final RefuseDecoder refuse = new RefuseDecoder();
     private long malformed;
 
-    StreamNode(StreamNet net, StreamPort port) {
+    StreamNode(StreamNet net, StreamSocket port) {
         this.net = net;
         this.port = port;
         sender = new ControlSender(port);
@@ -81,7 +81,7 @@ public final class StreamNode {
         return malformed;
     }
 
-    StreamPort port() {
+    StreamSocket port() {
         return port;
     }
 

@@ -98,6 +98,11 @@ public final class StreamReader {
         return requests;
     }
 
+    /** Whether a Status alone is to be sent before the next datagram arrives. */
+    boolean isSettled() {
+        return !isOver && stream != 0 && gaps.count() == 0 && kept.count() == 0 && next == reportedNext;
+    }
+
     /** Leaves; the sink is not called any more. */
     public void leave() {
         if (!isOver) {

@@ -177,6 +177,17 @@ public final class StreamWriter {
         return pacer.bytesPerSecond();
     }
 
+    /** Whether all that was sent has arrived: heartbeats alone are to be sent before the next datagram arrives. */
+    boolean isSettled() {
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            if (reader.received() < cursorOf(reader).position() || cursorOf(reader).firstByte() > 0) {
+                return false;
+            }
+        }
+        return !isClosing;
+    }
+
     // ---- what its parts need ----
 
     long nowNs() {
@@ -341,7 +352,7 @@ public final class StreamWriter {
         long made = 0;
         int length = 0;
         for (int path = 0; path < nodes.length; path++) {
-            StreamPort port = nodes[path].port();
+            StreamSocket port = nodes[path].port();
             long memory = port.claim();
             if (memory == 0) {
                 continue;
@@ -369,7 +380,7 @@ public final class StreamWriter {
         return made != 0;
     }
 
-    private void sendToChosen(StreamPort port, int path, int length) {
+    private void sendToChosen(StreamSocket port, int path, int length) {
         boolean isFirst = true;
         for (int i = 0; i < readers.size(); i++) {
             PeerAddress address = readers.get(i).address(path);
@@ -465,7 +476,7 @@ public final class StreamWriter {
      *
      * @param from where it begins; null for the next message.
      */
-    void onJoin(int path, StreamPort port, JoinDecoder join, LogPosition from, String readerName) {
+    void onJoin(int path, StreamSocket port, JoinDecoder join, LogPosition from, String readerName) {
         RemoteReader reader = find(join.reader());
         if (reader == null) {
             removeOther(path, port.name(), port.nameLength());

@@ -116,7 +116,7 @@ final class SimulatedPaths {
     }
 
     /** A socket. */
-    final class Port extends StreamPort {
+    final class Port extends StreamSocket {
         final String host;
         final SocketName name;
         int maxBytes = DATAGRAM_BYTES;
@@ -197,6 +197,16 @@ final class SimulatedPaths {
         @Override
         public int nameLength() {
             return SocketName.IN_LENGTH;
+        }
+
+        @Override
+        public boolean arm() {
+            return arrived.isEmpty();
+        }
+
+        @Override
+        public void close() {
+            SimulatedPaths.this.close(this);
         }
     }
 }

@@ -6,7 +6,7 @@ package org.jfabric.driver.stream.net;
  *
  * <p>Owner: progress agent.
  */
-public abstract class StreamPort {
+public abstract class StreamSocket {
     /** Bytes of the longest datagram, at least 512: what the path carries, less its own headers. */
     public abstract int maxDatagramBytes();
 
@@ -33,4 +33,10 @@ public abstract class StreamPort {
 
     /** Length of that in bytes. */
     public abstract int nameLength();
+
+    /** Makes the next datagram wake the thread; false if the system has no event for it. */
+    public abstract boolean arm();
+
+    /** Closes the socket; what was collected is sent before. */
+    public abstract void close();
 }

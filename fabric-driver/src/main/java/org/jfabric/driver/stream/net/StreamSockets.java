@@ -1,0 +1,20 @@
+package org.jfabric.driver.stream.net;
+
+import org.jfabric.info.FabricException;
+import org.jfabric.info.SocketName;
+
+/**
+ * Where the sockets of a progress thread's streams come from. They are opened on the resource thread, and belong to the
+ * progress thread then.
+ */
+public abstract class StreamSockets {
+    /**
+     * Opens the socket of a writer.
+     *
+     * @throws FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL} or another errno.
+     */
+    public abstract StreamSocket open(SocketName local);
+
+    /** Opens the socket of a reader, on the interface that leads to a writer. */
+    public abstract StreamSocket openTo(SocketName writer);
+}
