@@ -649,7 +649,8 @@ public final class Endpoint implements Fid {
      *
      * @param address of datagrams a multicast address as a {@link SocketName}; with port 0 messages are received at the
      *                endpoint's own port, so that all members have to have the same. Over link shm
-     *                {@code jfabric://<driver>/<group>}, with the driver of the writer.
+     *                {@code jfabric://<driver>/<group>}, with the driver of the writer; behind that of a writer
+     *                {@code ?net=host:port} has other hosts read it, too, as {@code stream://host:port/group}.
      * @param opContext of the group, and of the event.
      * @param flags   {@link Flags#SEND} to send only, {@link Flags#RECV}, or 0 for both.
      * @return the group, whose {@link MulticastGroup#fiAddr()} is the destination of sends.

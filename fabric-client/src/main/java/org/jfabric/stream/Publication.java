@@ -21,7 +21,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.LogPosition;
 
 /**
- * The writer of a group on one host: each message is copied once, and gets the next position of the group's log.
+ * The writer of a group: each message is copied once, and gets the next position of the group's log.
  *
  * <pre>{@code
  * try (Publication quotes = Publication.on(fabric, "jfabric://alpha/quotes").open()) {

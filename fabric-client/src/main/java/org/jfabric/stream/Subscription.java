@@ -21,7 +21,7 @@ import org.jfabric.info.LogPosition;
 import org.jfabric.info.WaitObject;
 
 /**
- * A reader of a group on one host: shows each message in order, where its writer has put it, with its position.
+ * A reader of a group: shows each message in order, where its writer has put it, with its position.
  *
  * <pre>{@code
  * try (Subscription quotes = Subscription.on(fabric, "jfabric://alpha/quotes").open()) {
@@ -77,7 +77,8 @@ public final class Subscription implements AutoCloseable {
      * Settings of a subscription.
      *
      * @param fabric  of any driver of this user.
-     * @param address {@code jfabric://driver/group}, with the driver of the writer.
+     * @param address {@code jfabric://driver/group}, with the driver of the writer; of a writer on another host
+     *                {@code stream://host:port/group}, as {@link Publication.Builder#onNetwork} has named it there.
      * @return a builder with defaults.
      */
     public static Builder on(Fabric fabric, String address) {

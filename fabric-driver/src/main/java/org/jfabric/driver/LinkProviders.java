@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.driver.config.TlsConfig;
+import org.jfabric.driver.config.TlsPolicy;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
@@ -66,11 +68,12 @@ final class LinkProviders {
         ShmLinkProvider.shareGroups(between, links);
     }
 
-    /** Has the groups of a thread reach other hosts, if link udp is there. */
+    /** Has the groups of a thread reach other hosts, if link udp is there and plain datagrams are allowed. */
     static void reachHosts(
         List<LinkProvider> providers, List<Link> links, LinkServices services, DriverConfig config) {
         for (LinkProvider provider : providers) {
-            if (provider instanceof UdpLinkProvider udp && !udp.isEncrypted()) {
+            if (provider instanceof UdpLinkProvider udp && !udp.isEncrypted()
+                && config.get(TlsConfig.POLICY) == TlsPolicy.OPTIONAL) {
                 ShmLinkProvider.reachHosts(links, udp.streams(services, config));
             }
         }

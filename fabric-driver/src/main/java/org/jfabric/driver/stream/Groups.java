@@ -171,7 +171,8 @@ public final class Groups {
 
     private static FabricException noNetwork(String group) {
         return new FabricException(FabricErrno.EOPNOTSUPP, "group " + group + " is to reach other hosts, and this"
-            + " driver has no sockets for that", "Add udp to jfabric.link.enabled of the driver.");
+            + " driver has no sockets for that", "Add udp to jfabric.link.enabled of the driver; with"
+            + " jfabric.tls.policy REQUIRED a group stays on its host.");
     }
 
     /** The name under which a group has its progress thread; endpoints have others. */

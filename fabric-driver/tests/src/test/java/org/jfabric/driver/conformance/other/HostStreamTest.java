@@ -111,6 +111,7 @@ class HostStreamTest {
         final Subscription subscription;
         long next;
         long gaps;
+        long lastGap;
         int end;
 
         Reader(Subscription subscription) {
@@ -130,6 +131,7 @@ class HostStreamTest {
         public void onGap(long first, long last) {
             assertEquals(next, first);
             gaps += last - first + 1;
+            lastGap = last;
             next = last + 1;
         }
 
@@ -238,6 +240,43 @@ class HostStreamTest {
         awaitEnd(reader, FabricErrno.ESHUTDOWN);
         assertEquals(20_000, reader.next);
         assertTrue(reader.gaps > 0 && reader.gaps < 20_000, reader::toString);
+    }
+
+    @Test
+    void shouldNameWhatALossyWriterHasOverwrittenWhileThePathWasCut() {
+        Publication publication = publish(GROUP + "?lossy");
+        LossyRelay relay = keep(new LossyRelay(port, SEED, 0));
+        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        stream(publication, 100, reader);
+        relay.cut(true);
+        Deadline.await("more than a ring", () -> {
+            offer(publication);
+            return publication.position() >= 5_000;
+        }, publication::toString);
+        relay.cut(false);
+        stream(publication, 5_100, reader);
+        assertTrue(reader.gaps > 1_000 && reader.gaps < 5_000, reader::toString);
+        // the gap is in the ring, in its place: a reader may begin in it
+        assertEquals(100 + reader.gaps, reader.lastGap + 1, reader::toString);
+        LogPosition inside = publication.next().at(2_000);
+        Reader behind = new Reader(keep(Subscription.on(reading, stream(relay.port())).from(inside).open()));
+        stream(publication, 5_200, reader, behind);
+        assertEquals(reader.lastGap + 1 - 2_000, behind.gaps, behind::toString);
+    }
+
+    @Test
+    void shouldSendEverythingBeforeADriverEnds() {
+        Publication publication = publish(GROUP);
+        Reader reader = new Reader(subscribe());
+        stream(publication, 100, reader);
+        Deadline.await("messages that are not read yet", () -> {
+            offer(publication);
+            return publication.position() >= 300;
+        }, publication::toString);
+        alpha.close();
+        awaitEnd(reader, FabricErrno.ESHUTDOWN);
+        assertEquals(300, reader.next);
+        assertEquals(0, reader.gaps);
     }
 
     @ParameterizedTest
