@@ -181,7 +181,9 @@ public final class StreamWriter {
     boolean isSettled() {
         for (int i = 0; i < readers.size(); i++) {
             RemoteReader reader = readers.get(i);
-            if (reader.received() < cursorOf(reader).position() || cursorOf(reader).firstByte() > 0) {
+            SendCursor cursor = cursorOf(reader);
+            if (reader.received() < cursor.position() || cursor.firstByte() > 0
+                || cursor.position() < source.next() && hasRoom(reader, cursor)) {
                 return false;
             }
         }

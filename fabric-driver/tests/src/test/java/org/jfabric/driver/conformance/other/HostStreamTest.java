@@ -68,9 +68,10 @@ class HostStreamTest {
         reading = connect(beta);
     }
 
-    private DriverProcess launch(String name) {
-        return DriverProcess.launch(base.resolve(name), SMALL_RING,
-            "jfabric.link.enabled=loopback,shm,tcp,udp");
+    private DriverProcess launch(String name, String... options) {
+        List<String> all = new ArrayList<>(List.of(options));
+        all.addAll(List.of(SMALL_RING, "jfabric.link.enabled=loopback,shm,tcp,udp"));
+        return DriverProcess.launch(base.resolve(name), all.toArray(String[]::new));
     }
 
     private static Fabric connect(DriverProcess driver) {
@@ -262,6 +263,27 @@ class HostStreamTest {
         Reader behind = new Reader(keep(Subscription.on(reading, stream(relay.port())).from(inside).open()));
         stream(publication, 5_200, reader, behind);
         assertEquals(reader.lastGap + 1 - 2_000, behind.gaps, behind::toString);
+    }
+
+    /** One thread has the ring, and the others read it as those of another driver do. */
+    @Test
+    void shouldReadOnEachThreadOfADriver() {
+        reading.close();
+        beta.close();
+        beta = launch("beta", "jfabric.threading.mode=DEDICATED", "jfabric.threading.progressThreads=2");
+        reading = connect(beta);
+        Publication publication = publish(GROUP);
+        Reader first = new Reader(subscribe());
+        Reader second = new Reader(subscribe());
+        Reader third = new Reader(subscribe());
+        stream(publication, 2_000, first, second, third);
+        // the thread that has the ring goes on while any of them reads
+        first.subscription.close();
+        stream(publication, 4_000, second, third);
+        publication.close();
+        awaitEnd(second, FabricErrno.ESHUTDOWN);
+        awaitEnd(third, FabricErrno.ESHUTDOWN);
+        assertEquals(8_000, second.next + third.next);
     }
 
     @Test
