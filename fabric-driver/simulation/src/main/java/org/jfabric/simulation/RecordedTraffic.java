@@ -257,6 +257,10 @@ final class RecordedTraffic implements Program {
         if (!simulation.runUntil(() -> readers.stream().noneMatch(RecordedReader::isOpen), END_LIMIT)) {
             throw simulation.failure("the end was not seen by " + readers, null);
         }
-        ledger.checkLog();
+        try {
+            ledger.checkLog();
+        } catch (AssertionError | RuntimeException wrong) {
+            throw simulation.failure(wrong.getMessage(), wrong);
+        }
     }
 }

@@ -3,6 +3,7 @@ package org.jfabric.simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jfabric.CompletionError;
 import org.jfabric.Messenger;
 import org.jfabric.info.FabricAddress;
@@ -80,6 +81,16 @@ class SimulationTest {
         assertTrue(read > 10_000, read + " messages were read");
         Simulate.Plan plan = Simulate.plan(3, length, null, Simulate.RECORDED);
         assertEquals(Simulate.run(3, length, plan).hash(), Simulate.run(3, length, plan).hash());
+    }
+
+    /** Over a link that was asked for, only what that link carries is run. */
+    @Test
+    void shouldChooseARecordedGroupForOneSeedOfEight() {
+        for (String link : new String[] {null, "shm", "tcp"}) {
+            long recorded = LongStream.range(0, 64).mapToObj(seed -> Simulate.plan(seed, SHORT, link, null))
+                .filter(plan -> Simulate.RECORDED.equals(plan.traffic()) && "shm".equals(plan.link())).count();
+            assertEquals("tcp".equals(link) ? 0 : 8, recorded, "over " + link);
+        }
     }
 
     @Test
