@@ -23,6 +23,8 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.GroupRingDescriptor;
+import org.jfabric.stream.Publication;
+import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -194,6 +196,19 @@ class GroupFaultTest {
             for (FabricNode reader : rig.readers) {
                 assertEquals(8, reader.await(0).len());
             }
+        }
+    }
+
+    /** Nothing that was posted can say so. */
+    @Test
+    void shouldEndAPublicationThatWritesNothing() throws IOException {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1);
+            Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open()) {
+            assertEquals(0, publication.poll());
+            try (FileChannel file = ring(rig)) {
+                file.truncate(4096);
+            }
+            Deadline.await("the end of the group", () -> publication.poll() == -FabricErrno.EIO, publication::toString);
         }
     }
 
