@@ -279,16 +279,16 @@ final class GroupRecorder {
     private int record() {
         long end = end();
         long stop = Math.min(end, cursor + ring.capacity() / GroupRingDescriptor.RECORDS_PER_RING);
-        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying()) && !isToSync()
-            && log.written() == position) {
+        if (end == cursor && recorded == cursor && !isToSync() && log.written() == position) {
             return 0;
         }
         long before = cursor;
         long writtenBefore = log.written();
         long syncedBefore = log.synced();
         readClock();
-        while (stop - cursor > 0 && take(end - cursor)) {
-            // until the part of the ring is appended
+        int refused = 0;
+        while (refused == 0 && stop - cursor > 0) {
+            refused = take(end - cursor);
         }
         if (failure != null) {
             return 1;
@@ -302,7 +302,8 @@ final class GroupRecorder {
         }
         writtenPosition = log.written();
         syncedPosition = log.synced();
-        onResult(result);
+        // what was appended may be written while the next message has no room
+        onResult(result == 0 ? refused : result);
         if (result == 0) {
             show(cursor);
         }
@@ -326,8 +327,8 @@ final class GroupRecorder {
         return log.synced() != log.written() && (visibility == Visibility.SYNCED || log.synced() < syncUntil);
     }
 
-    /** Appends the record at the cursor; false if that is not possible now. */
-    private boolean take(long available) {
+    /** Appends the record at the cursor; a negative errno if that is not possible now, or at all. */
+    private int take(long available) {
         long record = ring.record(cursor);
         int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
         int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
@@ -340,7 +341,7 @@ final class GroupRecorder {
                 || UnsafeApi.getLong(record + GroupRingDescriptor.POSITION) != position)) {
             fail(FabricErrno.EIO, "the record of message " + position + " was changed by another process",
                 "The group has ended; messages before that one are in the log.");
-            return false;
+            return -FabricErrno.EIO;
         }
         if (!isPadding) {
             message.wrap(record + before, length - before);
@@ -349,15 +350,15 @@ final class GroupRecorder {
                     | (hasData ? Flags.REMOTE_CQ_DATA : 0),
                 UnsafeApi.getLong(record + GroupRingDescriptor.TAG),
                 hasData ? UnsafeApi.getLong(record + GroupRingDescriptor.DATA) : 0, message, 0, length - before);
-            onResult(result);
             if (result < 0) {
-                return false;
+                failUnlessFull(result);
+                return result;
             }
             position++;
             last = cursor;
         }
         cursor += GroupRingDescriptor.alignedLength(length);
-        return true;
+        return 0;
     }
 
     private void onResult(int result) {
@@ -367,7 +368,12 @@ final class GroupRecorder {
             notice = new FabricException(FabricErrno.ENOSPC,
                 "the disk has no room for message " + position + " of group " + address + ", which waits for it",
                 "Make room; the group goes on by itself.");
-        } else if (result < 0 && !isFull) {
+        }
+        failUnlessFull(result);
+    }
+
+    private void failUnlessFull(int result) {
+        if (result < 0 && result != -FabricErrno.ENOSPC) {
             fail(-result, "the log could not be written from position " + log.written() + " on",
                 "Check the disk. The log opens at its last whole record, in a new term.");
         }

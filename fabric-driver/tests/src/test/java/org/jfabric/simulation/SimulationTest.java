@@ -3,6 +3,7 @@ package org.jfabric.simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.LongStream;
 import org.jfabric.CompletionError;
 import org.jfabric.Messenger;
@@ -81,6 +82,22 @@ class SimulationTest {
         assertTrue(read > 10_000, read + " messages were read");
         Simulate.Plan plan = Simulate.plan(3, length, null, Simulate.RECORDED);
         assertEquals(Simulate.run(3, length, plan).hash(), Simulate.run(3, length, plan).hash());
+    }
+
+    /** The errors of a driver name the message that waits for room, once however often it is tried. */
+    @Test
+    void shouldSayOnceThatADiskIsFull() {
+        Duration length = Duration.ofMillis(4);
+        long said = 0;
+        for (long seed = 1; seed <= 12; seed++) {
+            Simulate.Plan plan = Simulate.plan(seed, length, null, Simulate.RECORDED).with(
+                List.of(new Fault(500_000, Fault.Kind.DISK, 0, 0, 3_000_000)));
+            List<String> full = Simulate.run(seed, length, plan).errors().stream().map(Throwable::toString)
+                .filter(error -> error.contains("no room for message")).toList();
+            said += full.size();
+            assertEquals(Set.copyOf(full).size(), full.size(), full::toString);
+        }
+        assertTrue(said > 5, said + " times a message had no room");
     }
 
     /** Over a link that was asked for, only what that link carries is run. */
