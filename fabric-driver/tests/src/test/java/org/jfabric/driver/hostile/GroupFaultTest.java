@@ -303,6 +303,22 @@ class GroupFaultTest {
     }
 
     @Test
+    void shouldNotWaitForEverForADriverThatDoesNotAnswer() {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1, "jfabric.shm.connectTimeoutNs=100ms")) {
+            write(rig);
+            // so that the drivers are connected
+            rig.read(rig.node("reader-0", GroupRig.hints()));
+            FabricNode reader = rig.readers.getFirst();
+            rig.stop("alpha");
+            FabricException late = assertThrows(FabricException.class, () -> rig.read(reader));
+            assertEquals(FabricErrno.ETIMEDOUT, late.errno(), late::getMessage);
+            assertTrue(late.getMessage().contains("has a driver that did not answer in time"), late::getMessage);
+            rig.resume("alpha");
+            rig.read(reader);
+        }
+    }
+
+    @Test
     void shouldGoOnWhenDriversAreKilled() {
         try (GroupRig rig = new GroupRig(Place.PROCESSES, 2, LITTLE_ROOM)) {
             MulticastGroup group = write(rig);
