@@ -16,11 +16,13 @@ import java.util.stream.Stream;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.GroupRig;
 import org.jfabric.driver.kit.GroupRig.Place;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.layout.GroupRingDescriptor;
 import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.StreamHeader;
@@ -32,11 +34,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Somebody changes the files of a log while its group is written: subscriptions that read them get an error that names
- * the file, and nobody else notices it.
+ * the file, and no one else notices it. Or the ring, before it is recorded.
  */
 @Tag("hostile")
 @Timeout(120)
@@ -195,6 +198,54 @@ class RecordedDamageTest {
                 assertEquals(MESSAGES + 300, quotes.position());
                 write(quotes, MESSAGES + 400);
             }
+        }
+    }
+
+    /** Another process of this user writes a message that is none into the ring. */
+    @ParameterizedTest
+    @CsvSource({"0, 100", "1000, 100", "2000000000, 100", "-1, 100", "64, 99", "64, 101", "64, -1"})
+    void shouldRecordNothingThatIsForged(int length, long position) throws IOException {
+        try (GroupRig rig = new GroupRig(Place.PROCESSES, 1)) {
+            try (Publication quotes = publish(rig.writer.fabric, "quotes");
+                Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open()) {
+                write(quotes, 100);
+                Reader seen = new Reader(0);
+                read(reader, seen, 100);
+                Deadline.await("the recorder", () -> quotes.written() == 100, quotes::toString);
+                forge(rig.directory("alpha"), length, position);
+                Deadline.await("the end", () -> quotes.poll() == -FabricErrno.EIO, quotes::toString);
+                Deadline.await("its end for the reader", () -> reader.poll(seen, 16) == -FabricErrno.EIO,
+                    reader::toString);
+                assertEquals(100, seen.next);
+            }
+            try (DriverView view = new DriverView(rig.directory("alpha"))) {
+                assertTrue(view.errors().toString().contains("message 100 was changed by another process"),
+                    view.errors()::toString);
+            }
+            try (Publication quotes = publish(rig.writer.fabric, "quotes")) {
+                assertEquals(100, quotes.position());
+                write(quotes, 200);
+                try (Subscription oldest = Subscription.on(rig.writer.fabric, GroupRig.GROUP).fromOldest().open()) {
+                    read(oldest, new Reader(0), 200);
+                }
+            }
+        }
+    }
+
+    private static void forge(Path driver, int length, long position) throws IOException {
+        Path ring;
+        try (Stream<Path> files = Files.list(driver)) {
+            ring = files.filter(each -> each.toString().endsWith(".group")).findFirst().orElseThrow();
+        }
+        try (FileChannel file = FileChannel.open(ring, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            UnsafeBuffer words = new UnsafeBuffer(file.map(FileChannel.MapMode.READ_WRITE, 0, file.size()));
+            long tail = words.getLong(GroupRingDescriptor.TAIL_OFFSET);
+            int at = GroupRingDescriptor.HEADER_LENGTH
+                + (int) (tail % (file.size() - GroupRingDescriptor.HEADER_LENGTH));
+            words.putInt(at + GroupRingDescriptor.LENGTH, length);
+            words.putInt(at + GroupRingDescriptor.FLAGS, 0);
+            words.putLong(at + GroupRingDescriptor.POSITION, position);
+            words.putLongOrdered(GroupRingDescriptor.TAIL_OFFSET, tail + 2 * GroupRingDescriptor.RECORD_ALIGNMENT);
         }
     }
 }
