@@ -80,7 +80,8 @@ final class PlantDefects {
         }
 
         String scan() {
-            return "--scan-classpath=" + target.resolve("test-classes").toAbsolutePath();
+            Path tests = target.equals(DRIVER) ? TESTS : target;
+            return "--scan-classpath=" + tests.resolve("test-classes").toAbsolutePath();
         }
     }
 
