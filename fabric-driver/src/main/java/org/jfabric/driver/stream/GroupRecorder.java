@@ -279,7 +279,8 @@ final class GroupRecorder {
     private int record() {
         long end = end();
         long stop = Math.min(end, cursor + ring.capacity() / GroupRingDescriptor.RECORDS_PER_RING);
-        if (end == cursor && recorded == cursor && !isToSync() && log.written() == position) {
+        if (end == cursor && recorded == cursor && (visible == cursor || !isDelaying()) && !isToSync()
+            && log.written() == position) {
             return 0;
         }
         long before = cursor;
