@@ -2,6 +2,7 @@ package org.jfabric.driver.hostile;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -124,7 +125,7 @@ final class PowerCutGroups implements StreamListener {
         if (before.isEmpty()) {
             return builder.fromOldest().open();
         }
-        Range last = before.getLast();
+        Range last = before.stream().max(Comparator.comparingInt(Range::term)).orElseThrow();
         term = last.term;
         return builder.from(new LogPosition(publication.next().logId(), last.term, last.end)).open();
     }
