@@ -8,12 +8,16 @@ import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
 import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.MulticastGroup;
 import org.jfabric.SendClaim;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -41,6 +45,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private static final long FROM_MEMORY = 1;
 
     private final Messenger writer;
+    /** Says that the group has ended while nothing is written. */
+    private final EventQueue events;
     /** Null unless it is recorded. */
     private final LogReader log;
     private final Endpoint endpoint;
@@ -49,14 +55,17 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private final int maxLength;
     private final int offerLength;
     private final CompletionError error = new CompletionError();
+    private final EventEntry event = new EventEntry();
+    private final EventError eventError = new EventError();
     private long position;
     /** A message lies in {@link Messenger#memory()} until its entry comes. */
     private boolean isSending;
     /** Why nothing more can be written; a positive errno, or 0. */
     private int failure;
 
-    private Publication(Messenger writer, MulticastGroup group, int maxLength) {
+    private Publication(Messenger writer, EventQueue events, MulticastGroup group, int maxLength) {
         this.writer = writer;
+        this.events = events;
         this.log = group.log() == null ? null : LogReader.open(group.log());
         this.endpoint = writer.endpoint();
         this.group = group;
@@ -143,6 +152,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      */
     public int poll() {
         again();
+        if (failure == 0 && events.read(event, 0) == -FabricErrno.EAVAIL && events.readErr(eventError, 0) == 1) {
+            failure = eventError.err();
+        }
         return -failure;
     }
 
@@ -224,6 +236,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         }
         failure = FabricErrno.EOPBADSTATE;
         writer.close();
+        events.close();
         if (log != null) {
             log.close();
         }
@@ -336,16 +349,21 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          *     if the log was damaged.
          */
         public Publication open() {
-            Messenger writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).open();
+            EventQueue events = fabric.openEventQueue(new EventQueueAttr());
+            Messenger writer = null;
             boolean opened = false;
             try {
+                writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).events(events).open();
                 MulticastGroup group = writer.endpoint().join(withLog(), 0, Flags.SEND);
-                Publication result = new Publication(writer, group, maxLength);
+                Publication result = new Publication(writer, events, group, maxLength);
                 opened = true;
                 return result;
             } finally {
                 if (!opened) {
-                    writer.close();
+                    if (writer != null) {
+                        writer.close();
+                    }
+                    events.close();
                 }
             }
         }
