@@ -112,8 +112,8 @@ public final class MulticastGroup implements Fid {
      * @param offset of its first byte.
      * @param length bytes, 0 to {@link #offerLength()}.
      * @return 0; {@code -FI_EAGAIN} if a reader or the driver must catch up; {@code -FI_EMSGSIZE} for more bytes than
-     *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; or another negative errno of a send. If the
-     *     group has ended that is said by the entry of the send, an error.
+     *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; or another negative errno of a
+     *     send. If the group has ended that is said by the entry of the send, an error.
      */
     public int offer(DirectBuffer buffer, int offset, int length) {
         if (port == null || !open || domain.locks()) {

@@ -226,13 +226,7 @@ final class Group {
         if (hasData) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
         }
-        if (operation != null) {
-            operation.copyTo(0, record + before, payloadLength);
-        } else if (array != null) {
-            Words.copy(array, address, record + before, (int) payloadLength);
-        } else {
-            Words.copy(address, record + before, payloadLength);
-        }
+        copy(operation, array, address, record + before, payloadLength);
         UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
         if (start != tail) {
             pad(toEnd);
@@ -252,6 +246,16 @@ final class Group {
         position++;
         isWritten = true;
         return Channel.DONE;
+    }
+
+    private static void copy(TransmitOperation operation, byte[] array, long address, long to, long length) {
+        if (operation != null) {
+            operation.copyTo(0, to, length);
+        } else if (array != null) {
+            Words.copy(array, address, to, (int) length);
+        } else {
+            Words.copy(address, to, length);
+        }
     }
 
     /** Fills the end of the ring: behind the message at its start, which readers see from here on. */
