@@ -29,7 +29,7 @@ import org.jfabric.layout.ReadPlaceDescriptor;
  * <pre>{@code
  * MulticastReader quotes = endpoint.openReader("jfabric://alpha/quotes", 0, new JoinAttr());
  * while (quotes.next() == 1) {
- *     onQuote(quotes.position(), quotes.buffer().getLong(quotes.offset(), ByteOrder.LITTLE_ENDIAN));
+ *     onQuote(quotes.position(), quotes.buffer().getLong(quotes.offset()));
  * }
  * }</pre>
  *
@@ -120,6 +120,8 @@ public final class MulticastReader implements AutoCloseable {
         GroupConsumer ring = new GroupConsumer(file.address(), (int) capacity,
             (ready.ringFlags() & ReadPlaceDescriptor.IS_LOSSY) != 0, group.log() != null,
             (ready.ringFlags() & ReadPlaceDescriptor.MAY_OVERRUN) != 0, ready.ringOffset(), ready.position());
+        // its pages are there: no fault of the first lap is to delay a message
+        Libc.populate(file.address(), GroupRingDescriptor.HEADER_LENGTH + capacity, false);
         return new MulticastReader(group, fabric, ring, file, queue.memory(), queue.blocksCalls());
     }
 

@@ -46,7 +46,7 @@ public final class Subscription implements AutoCloseable {
     private final MulticastReader reader;
     private final MulticastGroup group;
     private final StreamListener fromLog = new FromLog();
-    private final StreamHeader header = new StreamHeader();
+    private final StreamHeader header;
     private StreamListener listener;
     private long position;
     private int shown;
@@ -70,6 +70,7 @@ public final class Subscription implements AutoCloseable {
         this.fillUntil = group.start().position();
         this.position = log == null ? fillUntil : log.position();
         this.term = group.start().term();
+        this.header = new StreamHeader(reader);
         this.header.term = term;
     }
 
@@ -130,10 +131,10 @@ public final class Subscription implements AutoCloseable {
     }
 
     private void show() {
-        header.of(reader.flags(), reader.tag(), reader.data());
-        header.position = reader.position();
+        long at = reader.position();
+        header.position = at;
         term = header.term;
-        position = header.position + 1;
+        position = at + 1;
         shown++;
         listener.onMessage(reader.buffer(), reader.offset(), reader.length(), header);
     }
