@@ -132,6 +132,10 @@ public final class Subscription implements AutoCloseable {
 
     private void show() {
         long at = reader.position();
+        if (at < position) {
+            // a gap of the log that was shown reaches beyond where the ring begins again
+            return;
+        }
         header.position = at;
         term = header.term;
         position = at + 1;
@@ -142,6 +146,9 @@ public final class Subscription implements AutoCloseable {
     /** Messages were overwritten before they were read; false if they are to be read from the log first. */
     private boolean skip() {
         if (group.log() != null) {
+            if (reader.position() <= position) {
+                return true;
+            }
             fill(reader.position());
             return false;
         }
