@@ -28,8 +28,9 @@ import org.jfabric.layout.ReadPlaceDescriptor;
  *
  * <pre>{@code
  * MulticastReader quotes = endpoint.openReader("jfabric://alpha/quotes", 0, new JoinAttr());
+ * long sum = 0;
  * while (quotes.next() == 1) {
- *     onQuote(quotes.position(), quotes.buffer().getLong(quotes.offset()));
+ *     sum += quotes.buffer().getLong(quotes.offset());
  * }
  * }</pre>
  *
