@@ -263,10 +263,11 @@ public final class Subscription implements AutoCloseable {
     @Override
     public void close() {
         end = FabricErrno.EOPBADSTATE;
-        opened.close();
+        // first: leaving fails if the driver does not answer
         if (log != null) {
             log.close();
         }
+        opened.close();
     }
 
     @Override
