@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("hostile")
 @Timeout(3600)
 class LogKilledTest {
-    private static final int KILLS = Integer.getInteger("jfabric.test.logKills", Effort.rounds(20, 100));
+    private static final int KILLS = Integer.getInteger("jfabric.test.logKills", Effort.rounds(10, 100));
 
     private final long seed = Long.getLong("jfabric.test.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);
