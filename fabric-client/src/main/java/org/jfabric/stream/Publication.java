@@ -235,11 +235,12 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             Thread.onSpinWait();
         }
         failure = FabricErrno.EOPBADSTATE;
-        writer.close();
-        events.close();
+        // first: the writer's close fails if the driver does not answer
         if (log != null) {
             log.close();
         }
+        writer.close();
+        events.close();
     }
 
     @Override
