@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The program of the tutorial on streams: its publisher and three readers, of which one is killed and started again. */
+/** The tutorial on streams: its publisher, and three readers, of which one is killed and started again. */
 @Tag("slow")
 @Timeout(120)
 class QuoteStreamTest {
