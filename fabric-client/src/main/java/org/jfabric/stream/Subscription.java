@@ -221,7 +221,8 @@ public final class Subscription implements AutoCloseable {
 
         @Override
         public void onGap(long firstPosition, long lastPosition) {
-            if (lastPosition >= position && !isCutOff) {
+            // one behind what was to be filled is behind messages that are in the ring
+            if (lastPosition >= position && isFilling() && !isCutOff) {
                 long first = position;
                 position = lastPosition + 1;
                 listener.onGap(first, lastPosition);
