@@ -274,7 +274,7 @@ class StreamTest {
     }
 
     @Test
-    void shouldWriteALongMessageThatWasOfferedBeforeTheEnd() {
+    void shouldWriteALongMessageThatWasOfferedBeforeTheEnd() throws InterruptedException {
         try (GroupRig rig = new GroupRig(Place.PROCESSES, 1, SMALL_RING)) {
             Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open();
             Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open();
@@ -285,10 +285,12 @@ class StreamTest {
                     refused = 0;
                 }
             }
-            publication.close();
+            // it waits for room, which this reader makes
+            Thread closing = Thread.ofPlatform().start(publication::close);
             await(reader, count);
             assertEnds(reader, FabricErrno.ESHUTDOWN);
             assertEquals(count, numbers.size());
+            closing.join();
         }
     }
 
