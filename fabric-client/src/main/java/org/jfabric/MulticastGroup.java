@@ -130,6 +130,16 @@ public final class MulticastGroup implements Fid {
     }
 
     /**
+     * Whether a message can be offered now, which need not stay so if another one is.
+     *
+     * @param length bytes.
+     * @return false if {@link #offer} would answer {@code -FI_EAGAIN}; true also if that is not known.
+     */
+    public boolean hasRoom(int length) {
+        return port == null || !open || domain.locks() || port.hasRoom(length);
+    }
+
+    /**
      * The longest message that {@link #offer} may take.
      *
      * @return bytes; the group may take fewer.

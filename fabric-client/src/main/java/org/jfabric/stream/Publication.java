@@ -54,12 +54,16 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private final long destination;
     private final int maxLength;
     private final int offerLength;
+    /** Messages are written into the ring in the call that accepts them. */
+    private final boolean isDirect;
     private final CompletionError error = new CompletionError();
     private final EventEntry event = new EventEntry();
     private final EventError eventError = new EventError();
     private long position;
     /** A message lies in {@link Messenger#memory()} until its entry comes. */
     private boolean isSending;
+    /** Committed claims whose entries are to come: they may wait for room in the ring. */
+    private int claims;
     /** Why nothing more can be written; a positive errno, or 0. */
     private int failure;
 
@@ -72,6 +76,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         this.destination = group.fiAddr();
         this.maxLength = maxLength;
         this.offerLength = Math.min(group.offerLength(), maxLength);
+        this.isDirect = group.offerLength() > endpoint.injectSize();
         this.position = group.start().position();
     }
 
@@ -129,6 +134,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         if (isSending || failure != 0) {
             return refused();
         }
+        if (!group.hasRoom(length)) {
+            return again();
+        }
         int result = endpoint.tryClaim(length, claim);
         return result == -FabricErrno.EAGAIN ? again() : result;
     }
@@ -141,7 +149,15 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      * @return as {@link SendClaim#commit(int, long, long, long, long, long)}.
      */
     public int commit(SendClaim claim, int length) {
-        return accepted(claim.commit(length, 0, destination, 0, 0, Flags.MSG));
+        if (isDirect && length <= claim.buffer().capacity() && group.offer(claim.buffer(), 0, length) == 0) {
+            // a send would have an entry
+            claim.abort();
+            position++;
+            return 0;
+        }
+        int result = accepted(claim.commit(length, 0, destination, 0, 0, Flags.MSG));
+        claims += result == 0 ? 1 : 0;
+        return result;
     }
 
     /**
@@ -218,19 +234,23 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     /** Called for the entry of a message that was longer than the driver takes at once. */
     @Override
     public void onCompletion(Completion completion) {
-        isSending &= completion.opContext() != FROM_MEMORY;
+        if (completion.opContext() == FROM_MEMORY) {
+            isSending = false;
+        } else {
+            claims--;
+        }
     }
 
     /**
-     * Ends the group: readers get what was written, then the end. A message longer than {@link Endpoint#injectSize()}
-     * that was offered last may have to wait for room in the ring, at most a second. The driver still records what
-     * was accepted, and closes the log, in at most some seconds; the next publication with this log waits for that. Has
-     * no effect if it is closed.
+     * Ends the group: readers get what was written, then the end. Claims, and a message longer than
+     * {@link MulticastGroup#offerLength()}, may have to wait for room in the ring, at most a second. The driver still
+     * records what was accepted, and closes the log, in at most some seconds; the next publication with this log waits
+     * for that. Has no effect if it is closed.
      */
     @Override
     public void close() {
         long deadlineNs = System.nanoTime() + CLOSE_NS;
-        while (isSending && failure == 0 && System.nanoTime() - deadlineNs < 0) {
+        while ((isSending || claims > 0) && failure == 0 && System.nanoTime() - deadlineNs < 0) {
             again();
             Thread.onSpinWait();
         }

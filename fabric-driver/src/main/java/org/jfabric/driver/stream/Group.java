@@ -248,6 +248,18 @@ final class Group {
         return Channel.DONE;
     }
 
+    /** Whether a message of that length can be written now; if not the group waits for its readers. */
+    boolean hasRoom(int payloadLength) {
+        int aligned = GroupRingDescriptor.alignedLength(GroupRingDescriptor.RECORD_HEADER_WITH_DATA + payloadLength);
+        int toEnd = ring.toEnd(tail);
+        long end = tail + aligned + (aligned > toEnd ? toEnd : 0);
+        if (end - limit <= 0 || makeRoom(end)) {
+            return true;
+        }
+        block(end);
+        return false;
+    }
+
     private static void copy(TransmitOperation operation, byte[] array, long address, long to, long length) {
         if (operation != null) {
             operation.copyTo(0, to, length);

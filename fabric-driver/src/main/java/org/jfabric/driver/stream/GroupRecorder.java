@@ -439,12 +439,14 @@ final class GroupRecorder {
     }
 
     private void closeLog() {
-        FabricException cause = null;
-        if (end() != cursor) {
-            cause = new FabricException(FabricErrno.ENOSPC, "group " + address + " was closed at message " + position
-                + ", which is not recorded, nor are those behind it", "Make room on the disk.");
+        if (end() == cursor) {
+            end(null);
+            return;
         }
-        end(cause);
+        // readers may have seen the rest: its positions are not to come again in this term
+        log.release();
+        end(new FabricException(FabricErrno.ENOSPC, "group " + address + " was closed at message " + position
+                + ", which is not recorded, nor are those behind it", "Make room on the disk."));
     }
 
     private void end(FabricException cause) {

@@ -592,8 +592,8 @@ public final class LogWriter implements AutoCloseable {
         }
     }
 
-    /** Closes what is open, and leaves the log as a kill leaves it. */
-    void release() {
+    /** Closes what is open, and leaves the log as a kill leaves it: the next writer begins a term. */
+    public void release() {
         unsynced.forEach(SegmentWriter::close);
         if (segment != null) {
             segment.close();
