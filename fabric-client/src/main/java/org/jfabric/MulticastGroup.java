@@ -113,7 +113,8 @@ public final class MulticastGroup implements Fid {
      * @param length bytes, 0 to {@link #offerLength()}.
      * @return 0; {@code -FI_EAGAIN} if a reader or the driver must catch up; {@code -FI_EMSGSIZE} for more bytes than
      *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; or another negative errno of a
-     *     send. If the group has ended that is said by the entry of the send, an error.
+     *     send. If the group has ended that is said by the entry of the send, an error. Owner: the thread that posts
+     *     to the endpoint.
      */
     public int offer(DirectBuffer buffer, int offset, int length) {
         if (port == null || !open || domain.locks()) {
@@ -130,7 +131,7 @@ public final class MulticastGroup implements Fid {
     }
 
     /**
-     * Whether a message can be offered now, which need not stay so if another one is.
+     * Whether a message can be offered now, which need not stay so if another one is. Owner: as for {@link #offer}.
      *
      * @param length bytes.
      * @return false if {@link #offer} would answer {@code -FI_EAGAIN}; true also if that is not known.
@@ -183,6 +184,10 @@ public final class MulticastGroup implements Fid {
     @Override
     public String toString() {
         return "MulticastGroup{" + address + (open ? "" : ", closed") + '}';
+    }
+
+    boolean isReadInPlace() {
+        return reader != null;
     }
 
     void reader(MulticastReader newReader) {

@@ -123,8 +123,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     }
 
     /**
-     * Opens a claim, in whose buffer a message is encoded where the driver takes it from; {@link #commit} or
-     * {@link SendClaim#abort()} ends it.
+     * Opens a claim, in whose buffer a message is encoded; {@link #commit} or {@link SendClaim#abort()} ends it.
      *
      * @param length bytes of the longest message that may be committed, at most {@link Endpoint#injectSize()}.
      * @param claim  not open.
@@ -149,7 +148,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      * @return as {@link SendClaim#commit(int, long, long, long, long, long)}.
      */
     public int commit(SendClaim claim, int length) {
-        if (isDirect && length <= claim.buffer().capacity() && group.offer(claim.buffer(), 0, length) == 0) {
+        if (isDirect && claim.isOpen() && length <= claim.buffer().capacity()
+            && group.offer(claim.buffer(), 0, length) == 0) {
             // a send would have an entry
             claim.abort();
             position++;

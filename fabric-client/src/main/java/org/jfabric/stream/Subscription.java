@@ -340,7 +340,7 @@ public final class Subscription implements AutoCloseable {
          * Joins the group.
          *
          * @return its reader.
-         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it
+         * @throws FabricException as {@link Endpoint#openReader(String, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it
          *     is to begin at a time or with the oldest message, and the group is not recorded; as
          *     {@link LogReader#open} if the log cannot be read, and as {@link LogReader#from(int, long)} if it has lost
          *     what was read.

@@ -446,7 +446,7 @@ final class GroupRecorder {
         // readers may have seen the rest: its positions are not to come again in this term
         log.release();
         end(new FabricException(FabricErrno.ENOSPC, "group " + address + " was closed at message " + position
-                + ", which is not recorded, nor are those behind it", "Make room on the disk."));
+            + ", which is not recorded, nor are those behind it", "Make room on the disk."));
     }
 
     private void end(FabricException cause) {
