@@ -577,6 +577,21 @@ public final class LogWriter implements AutoCloseable {
         }
         isClosed = true;
         boolean hadFailed = failure != 0;
+        int result;
+        try {
+            result = finish();
+        } finally {
+            release();
+        }
+        if (!hadFailed && (result < 0 || synced != next)) {
+            throw new FabricException(result < 0 ? -result : FabricErrno.ENOSPC, "the log " + path
+                + " was closed at position " + next + "; from position " + synced + " on it may not be on the disk",
+                "Make room or check the disk. The log opens at its last whole record, in a new term.");
+        }
+    }
+
+    /** Syncs, and says in the log that it was closed if all is on the disk. */
+    private int finish() {
         int result = sync();
         if (result == 0 && synced == next) {
             state.begin(false, term, oldest);
@@ -584,12 +599,7 @@ public final class LogWriter implements AutoCloseable {
             result = storeState();
             result = result == 0 ? disk.sync(lockFd) : result;
         }
-        release();
-        if (!hadFailed && (result < 0 || synced != next)) {
-            throw new FabricException(result < 0 ? -result : FabricErrno.ENOSPC, "the log " + path
-                + " was closed at position " + next + "; from position " + synced + " on it may not be on the disk",
-                "Make room or check the disk. The log opens at its last whole record, in a new term.");
-        }
+        return result;
     }
 
     /** Closes what is open, and leaves the log as a kill leaves it: the next writer begins a term. */
