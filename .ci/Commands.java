@@ -12,18 +12,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs the commands of README.md, CONTRIBUTING.md and docs/tutorial.md as they are written there, in a checkout that is
+ * Runs the commands of README.md, CONTRIBUTING.md and the tutorials as they are written there, in a checkout that is
  * built: {@code $(./fabric jdk)/bin/java .ci/Commands.java [--list] [PATTERN]}.
  *
  * <p>Commands are the lines of blocks without a language, and what stands between backquotes and begins with a program;
  * what is optional there, in square brackets, is left out. What a page marks as (long), or what runs until it is
- * stopped, is interrupted after some seconds, and has to run until then. The blocks of a section of the tutorial belong
+ * stopped, is interrupted after some seconds, and has to run until then. The blocks of a section of a tutorial belong
  * together: its programs run at the same time and have to succeed. Ends with 1 if a command failed.
  */
 final class Commands {
     private static final int LIMIT_S = 8;
     private static final int LONGEST_S = 400;
     private static final int TUTORIAL_S = 60;
+    private static final int STREAM_S = 15;
 
     /** Other steps of {@code .ci/run}. */
     private static final Pattern ELSEWHERE = Pattern.compile("mvn verify|\\.ci/run|\\./fabric (pingpong|test-verbs.*)");
@@ -174,18 +175,24 @@ final class Commands {
     }
 
     private void tutorial() throws Exception {
-        Path keys = Path.of("keys");
-        if (Files.exists(keys)) {
-            throw new IOException("the tutorial makes the folder keys, and there is one");
+        List<Path> made = List.of(Path.of("keys"), Path.of("stream-log"), Path.of("stream-average"));
+        for (Path each : made) {
+            if (Files.exists(each)) {
+                throw new IOException("the tutorials make " + each + ", and there is one");
+            }
         }
         try {
-            for (String section : Files.readString(Path.of("docs", "tutorial.md")).split("\n## ")) {
-                section(section);
+            for (String page : List.of("tutorial.md", "tutorial-streams.md")) {
+                for (String section : Files.readString(Path.of("docs", page)).split("\n## ")) {
+                    section(section);
+                }
             }
         } finally {
-            if (Files.exists(keys)) {
-                try (var files = Files.walk(keys)) {
-                    files.sorted(Comparator.reverseOrder()).forEach(each -> each.toFile().delete());
+            for (Path each : made) {
+                if (Files.exists(each)) {
+                    try (var files = Files.walk(each)) {
+                        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+                    }
                 }
             }
         }
@@ -210,7 +217,9 @@ final class Commands {
                     await(driver, "driver", "ready");
                 } else if (line.contains("./fabric ")) {
                     String log = "program-" + programs.size();
-                    Process program = start(variables + line, log);
+                    // it publishes until Enter
+                    String input = line.contains("sample stream publish") ? "(sleep " + STREAM_S + "; echo) | " : "";
+                    Process program = start(variables + input + line, log);
                     programs.add(program);
                     if (line.contains(" publish ")) {
                         await(program, log, "publisher: ");

@@ -50,13 +50,22 @@ final class PlantDefects {
     /** Before the name of the last search that did not find a defect which others still look for. */
     private static final String NOT_BY = "not by ";
     private static final int WANTED_PERCENT = 95;
+    /** The status of a process that has crashed is this and the number of the signal. */
+    private static final int SIGNALLED = 128;
 
     /** Where defects are planted, an equal number in each. The path is that of the packages below the classes. */
     private enum Room {
         ENGINE(DRIVER, "org/jfabric/driver/engine/.*"),
         LINKS(DRIVER, "org/jfabric/driver/link/(loopback|rxm|shm|support|tcp)/.*"),
         CLIENT(PlantDefects.CLIENT, "org/jfabric/([^/]*|client/.*|layout/.*)"),
-        CONDUCTOR(DRIVER, "org/jfabric/driver/conductor/.*");
+        CONDUCTOR(DRIVER, "org/jfabric/driver/conductor/.*"),
+        /** Groups, their recorder and logs, and tables, in the driver. */
+        STREAMS(DRIVER, "org/jfabric/driver/stream/.*"),
+        /** The same in the client. */
+        READERS(PlantDefects.CLIENT, "org/jfabric/(stream/.*|client/log/.*|Table[^/]*|layout/(Group|Log|Table)[^/]*)");
+
+        /** Those of old runs; what they chose stays the same. */
+        static final List<Room> FIRST = List.of(ENGINE, LINKS, CLIENT, CONDUCTOR);
 
         private final Path target;
         private final String pattern;
@@ -71,7 +80,8 @@ final class PlantDefects {
         }
 
         String scan() {
-            return "--scan-classpath=" + target.resolve("test-classes").toAbsolutePath();
+            Path tests = target.equals(DRIVER) ? TESTS : target;
+            return "--scan-classpath=" + tests.resolve("test-classes").toAbsolutePath();
         }
     }
 
@@ -123,6 +133,9 @@ final class PlantDefects {
             List<String> command(Defect defect, Path classes) {
                 List<String> command = java(classes, "");
                 command.addAll(List.of("org.jfabric.simulation.SimulateCommand", "--seeds", "1000000"));
+                if (!Room.FIRST.contains(defect.room)) {
+                    command.addAll(List.of("--traffic", "recorded", "--seconds", "0.006"));
+                }
                 return command;
             }
         },
@@ -214,6 +227,7 @@ final class PlantDefects {
     private int jobs = 1;
     private boolean again;
     private boolean lists;
+    private List<Room> rooms = Room.FIRST;
     /** The only defect to be judged, null for all. */
     private String named;
     /** The tests that judge it. */
@@ -227,6 +241,8 @@ final class PlantDefects {
                 case "--jobs" -> jobs = Integer.parseInt(args[++i]);
                 case "--again" -> again = true;
                 case "--list" -> lists = true;
+                case "--rooms" -> rooms = Stream.of(args[++i].split(","))
+                    .map(name -> Room.valueOf(name.toUpperCase(Locale.ROOT))).toList();
                 case "--defect" -> named = args[++i];
                 case "--tests" -> tests = List.of(args[++i].split(","));
                 default -> throw new IllegalArgumentException("unknown: " + args[i]);
@@ -308,11 +324,11 @@ final class PlantDefects {
     /** The same seed chooses the same defects in the same code. At most one is in a method. */
     private List<Defect> choose() throws IOException {
         List<Defect> chosen = new ArrayList<>();
-        for (Room room : Room.values()) {
-            List<Defect> all = all(room);
-            SplittableRandom random = new SplittableRandom(seed * Room.values().length + room.ordinal());
+        for (int i = 0; i < rooms.size(); i++) {
+            List<Defect> all = all(rooms.get(i));
+            SplittableRandom random = new SplittableRandom(seed * rooms.size() + i);
             Set<String> methods = new HashSet<>();
-            int wanted = (count + room.ordinal()) / Room.values().length;
+            int wanted = (count + i) / rooms.size();
             while (wanted > 0 && !all.isEmpty()) {
                 Defect defect = all.remove(random.nextInt(all.size()));
                 if (!equivalent.containsKey(defect.name()) && methods.add(defect.method())) {
@@ -363,8 +379,8 @@ final class PlantDefects {
         if (status == 0 || status == 2 && (search == Search.PACKAGE || search == Search.NEAR)) {
             return null;
         }
-        if (search != Search.SIMULATION && status != 1) {
-            // not a failed test: the tests could not be run
+        if (search != Search.SIMULATION && status != 1 && status < SIGNALLED) {
+            // not a failed test: the tests could not be run. A JVM that has crashed has found the defect
             throw new IllegalStateException("status " + status + ", see " + output.toAbsolutePath());
         }
         return reason(Files.readString(output, StandardCharsets.UTF_8), status);

@@ -123,11 +123,17 @@ final class EndpointConnection {
         synchronized (domain.lock()) {
             Fabric fabric = domain.fabric();
             fabric.requireRestartable(false, "a group that is read in place", "Open it in a fabric of its own");
+            CompletionQueue queue = endpoint.bindings().rxCq();
+            // on whatever progress threads the endpoints of the queue are
+            if (queue != null && queue.endpoints().stream().anyMatch(each -> each.connection().readsInPlace())) {
+                throw new FabricException(FabricErrno.EBUSY, "the completion queue for receives of endpoint "
+                    + endpoint.name() + " has a reader in place", "Give the endpoint a queue of its own.");
+            }
             GroupJoined ready = command(address, Flags.RECV, attr, true);
             MulticastGroup group = joined(ready, opContext, false);
             MulticastReader reader = null;
             try {
-                reader = MulticastReader.open(group, ready, endpoint.bindings().rxCq(), fabric);
+                reader = MulticastReader.open(group, ready, queue, fabric);
             } finally {
                 if (reader == null) {
                     group.close();
@@ -163,6 +169,10 @@ final class EndpointConnection {
         if (events != null) {
             events.report(EventType.JOIN_COMPLETE, group, group.context(), 0);
         }
+    }
+
+    private boolean readsInPlace() {
+        return groups.stream().anyMatch(MulticastGroup::isReadInPlace);
     }
 
     void onLeft(MulticastGroup group) {

@@ -219,6 +219,7 @@ public final class Messenger implements AutoCloseable {
         private String name;
         private int queueSize;
         private long memoryBytes = 64 << 10;
+        private EventQueue events;
 
         Builder(Fabric fabric) {
             this.fabric = fabric;
@@ -271,6 +272,17 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
+         * Binds a queue for what becomes of the endpoint, for example that a group has ended.
+         *
+         * @param newEvents stays the caller's, who closes it after the messenger; null, the default, for none.
+         * @return this.
+         */
+        public Builder events(EventQueue newEvents) {
+            events = newEvents;
+            return this;
+        }
+
+        /**
          * Opens all of it. If a step fails, what was opened before is closed, as soon as the driver answers.
          *
          * @return enabled.
@@ -294,6 +306,9 @@ public final class Messenger implements AutoCloseable {
                 endpoint = domain.openEndpoint(wanted);
                 endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
                 endpoint.bind(peers);
+                if (events != null) {
+                    endpoint.bind(events, 0);
+                }
                 endpoint.enable();
                 opened = true;
                 return new Messenger(domain, queue, peers, memory, endpoint);

@@ -112,8 +112,9 @@ public final class MulticastGroup implements Fid {
      * @param offset of its first byte.
      * @param length bytes, 0 to {@link #offerLength()}.
      * @return 0; {@code -FI_EAGAIN} if a reader or the driver must catch up; {@code -FI_EMSGSIZE} for more bytes than
-     *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; or another negative errno of a send. If the
-     *     group has ended that is said by the entry of the send, an error.
+     *     the group takes, {@code -FI_EINVAL} for a range outside of the buffer; or another negative errno of a
+     *     send. If the group has ended that is said by the entry of the send, an error. Owner: the thread that posts
+     *     to the endpoint.
      */
     public int offer(DirectBuffer buffer, int offset, int length) {
         if (port == null || !open || domain.locks()) {
@@ -127,6 +128,16 @@ public final class MulticastGroup implements Fid {
         Reference.reachabilityFence(buffer);
         // the reason why the group has ended is in the entry of a send
         return result == -FabricErrno.ENOTCONN ? endpoint.inject(buffer, offset, length, fiAddr) : result;
+    }
+
+    /**
+     * Whether a message can be offered now, which need not stay so if another one is. Owner: as for {@link #offer}.
+     *
+     * @param length bytes.
+     * @return false if {@link #offer} would answer {@code -FI_EAGAIN}; true also if that is not known.
+     */
+    public boolean hasRoom(int length) {
+        return port == null || !open || domain.locks() || port.hasRoom(length);
     }
 
     /**
@@ -173,6 +184,10 @@ public final class MulticastGroup implements Fid {
     @Override
     public String toString() {
         return "MulticastGroup{" + address + (open ? "" : ", closed") + '}';
+    }
+
+    boolean isReadInPlace() {
+        return reader != null;
     }
 
     void reader(MulticastReader newReader) {

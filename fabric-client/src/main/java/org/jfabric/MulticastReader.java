@@ -28,8 +28,9 @@ import org.jfabric.layout.ReadPlaceDescriptor;
  *
  * <pre>{@code
  * MulticastReader quotes = endpoint.openReader("jfabric://alpha/quotes", 0, new JoinAttr());
+ * long sum = 0;
  * while (quotes.next() == 1) {
- *     onQuote(quotes.position(), quotes.buffer().getLong(quotes.offset(), ByteOrder.LITTLE_ENDIAN));
+ *     sum += quotes.buffer().getLong(quotes.offset());
  * }
  * }</pre>
  *
@@ -120,6 +121,8 @@ public final class MulticastReader implements AutoCloseable {
         GroupConsumer ring = new GroupConsumer(file.address(), (int) capacity,
             (ready.ringFlags() & ReadPlaceDescriptor.IS_LOSSY) != 0, group.log() != null,
             (ready.ringFlags() & ReadPlaceDescriptor.MAY_OVERRUN) != 0, ready.ringOffset(), ready.position());
+        // its pages are there: no fault of the first lap is to delay a message
+        Libc.populate(file.address(), GroupRingDescriptor.HEADER_LENGTH + capacity, false);
         return new MulticastReader(group, fabric, ring, file, queue.memory(), queue.blocksCalls());
     }
 
@@ -195,7 +198,7 @@ public final class MulticastReader implements AutoCloseable {
             return isClosed ? -FabricErrno.EOPBADSTATE : -end;
         }
         if (!copies && emptyCalls + 1 < EMPTY_CALLS) {
-            return whenEmpty();
+            return whenEmpty(ring.offset());
         }
         written = ring.tail();
         int found = ring.next(written);
@@ -204,7 +207,7 @@ public final class MulticastReader implements AutoCloseable {
             isFound = true;
             return 1;
         }
-        return found == GroupConsumer.NONE ? whenEmpty() : without(found);
+        return found == GroupConsumer.NONE ? whenEmpty(ring.offset()) : without(found);
     }
 
     /** There is no message at the cursor, for another reason than that none was written. */
@@ -224,18 +227,19 @@ public final class MulticastReader implements AutoCloseable {
                 return -end;
             }
             default -> {
-                // the end, which the driver reports
-                return whenEmpty();
+                // what follows is overwritten: the driver reports the end, wherever that is
+                return whenEmpty(Long.MAX_VALUE);
             }
         }
     }
 
-    private int whenEmpty() {
+    /** Nothing is found at the cursor; a group that ends before that offset has ended. */
+    private int whenEmpty(long reached) {
         if (published != ring.offset()) {
             publish();
         }
         int errno = ReadPlaceDescriptor.endErrno(place);
-        if (errno != 0 && ReadPlaceDescriptor.endOffset(place) - ring.offset() <= 0) {
+        if (errno != 0 && ReadPlaceDescriptor.endOffset(place) <= reached) {
             end = errno;
             return -end;
         }

@@ -10,6 +10,9 @@ public abstract class GroupPort {
     protected GroupPort() {
     }
 
+    /** Whether {@link #offer} would take a message of that length now. */
+    public abstract boolean hasRoom(int length);
+
     /**
      * Writes an untagged message. It has no entry, and takes no slot of a queue.
      *

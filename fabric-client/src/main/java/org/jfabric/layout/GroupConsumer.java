@@ -46,7 +46,9 @@ public final class GroupConsumer {
 
     // the message at the cursor
     private long position;
-    private long kind;
+    private int flags;
+    /** Where its tag and data are: in the ring, or, of a copied message, in fields. */
+    private long record;
     private long tag;
     private long data;
     private long payload;
@@ -111,16 +113,20 @@ public final class GroupConsumer {
 
     /** Its flags, as in completions: {@code Flags.MULTICAST} and others. */
     public long kind() {
-        return kind;
+        return Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG)
+            | ((flags & GroupRingDescriptor.HAS_DATA) != 0 ? Flags.REMOTE_CQ_DATA : 0);
     }
 
     public long tag() {
-        return tag;
+        return copy != 0 ? tag : UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
     }
 
     /** Its remote CQ data, 0 without. */
     public long data() {
-        return data;
+        if ((flags & GroupRingDescriptor.HAS_DATA) == 0) {
+            return 0;
+        }
+        return copy != 0 ? data : UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
     }
 
     /** Native address of its bytes: in the ring, or in {@link #copy()}. */
@@ -162,17 +168,13 @@ public final class GroupConsumer {
             if (available > capacity) {
                 return onOverrun("is " + available + " bytes ahead");
             }
-            long record = records + (cursor & capacity - 1);
-            int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
-            int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
-            int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
-                ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
-            boolean isPadding = (flags & GroupRingDescriptor.PADDING) != 0;
-            int toEnd = capacity - (int) (cursor & capacity - 1);
-            if (length < before || length > Math.min(available, toEnd) || !isPadding && length - before > maxPayload) {
-                return onOverrun("has a record of " + length + " bytes at " + cursor);
+            int length = readHeader();
+            if (length == 0 || length > available) {
+                return onOverrun("has a record of " + UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH)
+                    + " bytes at " + cursor);
             }
-            read(record, flags, before, length);
+            position = GroupRingDescriptor.position(UnsafeApi.getLong(record + GroupRingDescriptor.MARK), key);
+            boolean isPadding = (flags & GroupRingDescriptor.PADDING) != 0;
             if (copy != 0 && !isCopied(isPadding)) {
                 return onOverrun(null);
             }
@@ -195,51 +197,50 @@ public final class GroupConsumer {
      */
     public int nextWritten() {
         for (;;) {
-            long record = records + (cursor & capacity - 1);
             // what the writer has stored before is there
-            if (UnsafeApi.getLongAcquire(null, record + GroupRingDescriptor.MARK)
+            if (UnsafeApi.getLongAcquire(null, records + (cursor & capacity - 1) + GroupRingDescriptor.MARK)
                 != GroupRingDescriptor.mark(nextPosition, key)) {
                 return NONE;
             }
-            int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
-            int flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
-            int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
-                ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
-            boolean isPadding = (flags & GroupRingDescriptor.PADDING) != 0;
-            int toEnd = capacity - (int) (cursor & capacity - 1);
-            if (length < before || length > toEnd || !isPadding && length - before > maxPayload) {
-                return broken("has a record of " + length + " bytes at " + cursor);
+            if (readHeader() == 0) {
+                return broken("has a record of " + UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH)
+                    + " bytes at " + cursor);
             }
-            read(record, flags, before, length);
-            // that was read once more, and a writer that is none may have changed it
-            position = nextPosition;
-            if ((flags & GroupRingDescriptor.GAP) != 0) {
-                return missing();
-            }
-            if (!isPadding) {
+            if ((flags & (GroupRingDescriptor.PADDING | GroupRingDescriptor.GAP)) == 0) {
+                position = nextPosition;
                 return MESSAGE;
+            }
+            if ((flags & GroupRingDescriptor.GAP) != 0) {
+                position = nextPosition;
+                return missing();
             }
             cursor += recordLength;
         }
     }
 
-    private void read(long record, int flags, int before, int length) {
-        position = GroupRingDescriptor.position(UnsafeApi.getLong(record + GroupRingDescriptor.MARK), key);
-        kind = Flags.MULTICAST | ((flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG);
-        tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
-        data = 0;
-        if ((flags & GroupRingDescriptor.HAS_DATA) != 0) {
-            kind |= Flags.REMOTE_CQ_DATA;
-            data = UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
+    /** Reads length and flags of the record at the cursor. Returns the length, 0 for one that cannot be. */
+    private int readHeader() {
+        int place = (int) (cursor & capacity - 1);
+        record = records + place;
+        int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
+        flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
+        int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
+            ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
+        payloadLength = length - before;
+        if (payloadLength < 0 || length > capacity - place
+            || payloadLength > maxPayload && (flags & GroupRingDescriptor.PADDING) == 0) {
+            return 0;
         }
         payload = record + before;
-        payloadLength = length - before;
         recordLength = GroupRingDescriptor.alignedLength(length);
+        return length;
     }
 
     /** Whether the record was copied before it was overwritten. */
     private boolean isCopied(boolean isPadding) {
         if (!isPadding) {
+            tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
+            data = UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
             Words.copy(payload, copy, payloadLength);
             payload = copy;
         }
@@ -268,7 +269,7 @@ public final class GroupConsumer {
             // others before it were overwritten
             return gap();
         }
-        position = tag;
+        position = tag();
         if (position <= nextPosition || position - first > GroupRingDescriptor.missing(header)) {
             return broken("has a gap from " + first + " to before " + position + " at " + cursor + ", where "
                 + nextPosition + " follows");

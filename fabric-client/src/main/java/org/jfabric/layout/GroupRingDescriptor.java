@@ -24,7 +24,7 @@ import org.agrona.UnsafeApi;
  *  +-------------------------------+-------------------------------+
  *  |       length in bytes         |             flags             |
  *  +-------------------------------+-------------------------------+
- *  |                             mark                              |   of the position 0, 1, 2 …; stored last
+ *  |                             mark                              |   of the position: 0, 1, 2 … in its log
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
@@ -37,12 +37,12 @@ import org.agrona.UnsafeApi;
  * {@link #PADDING} fills the remaining bytes, has no position, and counts as no message. Offsets count bytes since the
  * start and never wrap, so that {@code offset & (capacity - 1)} is the place of a record.
  *
- * <p>Each record has a <em>mark</em>: its position plus 1, exclusive or the ring's random key. So a reader that begins
- * in the middle, or was overrun, needs nothing else to know which message it reads, and one that reads in order finds a
- * ring out that does not count by ones. And a reader that the writer waits for finds the next message by its mark, in
- * the line that it is going to read anyway, and leaves the line of the tail to the writer. What else stands in that
- * place, bytes of a message of an earlier lap perhaps, is the next mark with a probability of 2^-64. Padding has the
- * mark of the message behind it, and is marked after that.
+ * <p>Each record has a <em>mark</em>, stored last: its position plus 1, exclusive or the ring's random key. So a reader
+ * that begins in the middle, or was overrun, needs nothing else to know which message it reads, and one that reads in
+ * order finds a ring out that does not count by ones. And a reader that the writer waits for finds the next message by
+ * its mark, in the line that it is going to read anyway, and leaves the line of the tail to the writer. What else
+ * stands in that place, bytes of a message of an earlier lap perhaps, is the next mark with a probability of 2^-64.
+ * Padding has the mark of the message behind it, and is marked after that.
  *
  * <p>The ring of a group that is written on another host can have <em>gaps</em>: a record with {@link #GAP} stands for
  * messages that were lost on the way here. It has no payload; its mark is that of the first of them, its tag the

@@ -8,12 +8,16 @@ import org.jfabric.Completion;
 import org.jfabric.CompletionError;
 import org.jfabric.CompletionHandler;
 import org.jfabric.Endpoint;
+import org.jfabric.EventEntry;
+import org.jfabric.EventError;
+import org.jfabric.EventQueue;
 import org.jfabric.Fabric;
 import org.jfabric.Messenger;
 import org.jfabric.MulticastGroup;
 import org.jfabric.SendClaim;
 import org.jfabric.info.Codes;
 import org.jfabric.info.EndpointType;
+import org.jfabric.info.EventQueueAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -41,6 +45,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private static final long FROM_MEMORY = 1;
 
     private final Messenger writer;
+    /** Says that the group has ended while nothing is written. */
+    private final EventQueue events;
     /** Null unless it is recorded. */
     private final LogReader log;
     private final Endpoint endpoint;
@@ -48,21 +54,29 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     private final long destination;
     private final int maxLength;
     private final int offerLength;
+    /** Messages are written into the ring in the call that accepts them. */
+    private final boolean isDirect;
     private final CompletionError error = new CompletionError();
+    private final EventEntry event = new EventEntry();
+    private final EventError eventError = new EventError();
     private long position;
     /** A message lies in {@link Messenger#memory()} until its entry comes. */
     private boolean isSending;
+    /** Committed claims whose entries are to come: they may wait for room in the ring. */
+    private int claims;
     /** Why nothing more can be written; a positive errno, or 0. */
     private int failure;
 
-    private Publication(Messenger writer, MulticastGroup group, int maxLength) {
+    private Publication(Messenger writer, EventQueue events, MulticastGroup group, int maxLength) {
         this.writer = writer;
+        this.events = events;
         this.log = group.log() == null ? null : LogReader.open(group.log());
         this.endpoint = writer.endpoint();
         this.group = group;
         this.destination = group.fiAddr();
         this.maxLength = maxLength;
         this.offerLength = Math.min(group.offerLength(), maxLength);
+        this.isDirect = group.offerLength() > endpoint.injectSize();
         this.position = group.start().position();
     }
 
@@ -109,8 +123,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     }
 
     /**
-     * Opens a claim, in whose buffer a message is encoded where the driver takes it from; {@link #commit} or
-     * {@link SendClaim#abort()} ends it.
+     * Opens a claim, in whose buffer a message is encoded; {@link #commit} or {@link SendClaim#abort()} ends it.
      *
      * @param length bytes of the longest message that may be committed, at most {@link Endpoint#injectSize()}.
      * @param claim  not open.
@@ -119,6 +132,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     public int tryClaim(int length, SendClaim claim) {
         if (isSending || failure != 0) {
             return refused();
+        }
+        if (!group.hasRoom(length)) {
+            return again();
         }
         int result = endpoint.tryClaim(length, claim);
         return result == -FabricErrno.EAGAIN ? again() : result;
@@ -132,7 +148,16 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      * @return as {@link SendClaim#commit(int, long, long, long, long, long)}.
      */
     public int commit(SendClaim claim, int length) {
-        return accepted(claim.commit(length, 0, destination, 0, 0, Flags.MSG));
+        if (isDirect && claim.isOpen() && length <= claim.buffer().capacity()
+            && group.offer(claim.buffer(), 0, length) == 0) {
+            // a send would have an entry
+            claim.abort();
+            position++;
+            return 0;
+        }
+        int result = accepted(claim.commit(length, 0, destination, 0, 0, Flags.MSG));
+        claims += result == 0 ? 1 : 0;
+        return result;
     }
 
     /**
@@ -143,6 +168,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
      */
     public int poll() {
         again();
+        if (failure == 0 && events.read(event, 0) == -FabricErrno.EAVAIL && events.readErr(eventError, 0) == 1) {
+            failure = eventError.err();
+        }
         return -failure;
     }
 
@@ -206,27 +234,33 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     /** Called for the entry of a message that was longer than the driver takes at once. */
     @Override
     public void onCompletion(Completion completion) {
-        isSending &= completion.opContext() != FROM_MEMORY;
+        if (completion.opContext() == FROM_MEMORY) {
+            isSending = false;
+        } else {
+            claims--;
+        }
     }
 
     /**
-     * Ends the group: readers get what was written, then the end. A message longer than {@link Endpoint#injectSize()}
-     * that was offered last may have to wait for room in the ring, at most a second. The driver still records what
-     * was accepted, and closes the log, in at most some seconds; the next publication with this log waits for that. Has
-     * no effect if it is closed.
+     * Ends the group: readers get what was written, then the end. Claims, and a message longer than
+     * {@link MulticastGroup#offerLength()}, may have to wait for room in the ring, at most a second. The driver still
+     * records what was accepted, and closes the log, in at most some seconds; the next publication with this log waits
+     * for that. Has no effect if it is closed.
      */
     @Override
     public void close() {
         long deadlineNs = System.nanoTime() + CLOSE_NS;
-        while (isSending && failure == 0 && System.nanoTime() - deadlineNs < 0) {
+        while ((isSending || claims > 0) && failure == 0 && System.nanoTime() - deadlineNs < 0) {
             again();
             Thread.onSpinWait();
         }
         failure = FabricErrno.EOPBADSTATE;
-        writer.close();
+        // first: the writer's close fails if the driver does not answer
         if (log != null) {
             log.close();
         }
+        writer.close();
+        events.close();
     }
 
     @Override
@@ -357,16 +391,21 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          *     {@code FI_EOPNOTSUPP} if it is recorded, too, or the driver has no link udp.
          */
         public Publication open() {
-            Messenger writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).open();
+            EventQueue events = fabric.openEventQueue(new EventQueueAttr());
+            Messenger writer = null;
             boolean opened = false;
             try {
+                writer = fabric.messenger().hints(hints()).memoryBytes(maxLength).events(events).open();
                 MulticastGroup group = writer.endpoint().join(withOptions(), 0, Flags.SEND);
-                Publication result = new Publication(writer, group, maxLength);
+                Publication result = new Publication(writer, events, group, maxLength);
                 opened = true;
                 return result;
             } finally {
                 if (!opened) {
-                    writer.close();
+                    if (writer != null) {
+                        writer.close();
+                    }
+                    events.close();
                 }
             }
         }

@@ -1,5 +1,6 @@
 package org.jfabric.stream;
 
+import org.jfabric.MulticastReader;
 import org.jfabric.info.Flags;
 
 /**
@@ -19,14 +20,17 @@ public final class StreamHeader {
     long tag;
     long data;
 
+    /** Has flags, tag and data of a message in a ring, which few ask for; null of a log. */
+    private final MulticastReader inRing;
+
+    /** Of messages in a log. */
     StreamHeader() {
+        this(null);
     }
 
-    /** Of an entry or a message with more flags than those of the send. */
-    void of(long entryFlags, long newTag, long newData) {
-        flags = entryFlags & OF_SENDS;
-        tag = newTag;
-        data = newData;
+    /** Of messages that a reader has found. */
+    StreamHeader(MulticastReader inRing) {
+        this.inRing = inRing;
     }
 
     /**
@@ -62,7 +66,7 @@ public final class StreamHeader {
      * @return {@code TAGGED} or {@code MSG}, and {@code REMOTE_CQ_DATA} where it has data.
      */
     public long flags() {
-        return flags;
+        return inRing == null ? flags : inRing.flags() & OF_SENDS;
     }
 
     /**
@@ -71,7 +75,7 @@ public final class StreamHeader {
      * @return 0 for an untagged message.
      */
     public long tag() {
-        return tag;
+        return inRing == null ? tag : inRing.tag();
     }
 
     /**
@@ -80,7 +84,7 @@ public final class StreamHeader {
      * @return 0 for none.
      */
     public long data() {
-        return data;
+        return inRing == null ? data : inRing.data();
     }
 
     @Override

@@ -46,7 +46,7 @@ public final class Subscription implements AutoCloseable {
     private final MulticastReader reader;
     private final MulticastGroup group;
     private final StreamListener fromLog = new FromLog();
-    private final StreamHeader header = new StreamHeader();
+    private final StreamHeader header;
     private StreamListener listener;
     private long position;
     private int shown;
@@ -70,6 +70,7 @@ public final class Subscription implements AutoCloseable {
         this.fillUntil = group.start().position();
         this.position = log == null ? fillUntil : log.position();
         this.term = group.start().term();
+        this.header = new StreamHeader(reader);
         this.header.term = term;
     }
 
@@ -131,10 +132,14 @@ public final class Subscription implements AutoCloseable {
     }
 
     private void show() {
-        header.of(reader.flags(), reader.tag(), reader.data());
-        header.position = reader.position();
+        long at = reader.position();
+        if (at < position) {
+            // a gap of the log that was shown reaches beyond where the ring begins again
+            return;
+        }
+        header.position = at;
         term = header.term;
-        position = header.position + 1;
+        position = at + 1;
         shown++;
         listener.onMessage(reader.buffer(), reader.offset(), reader.length(), header);
     }
@@ -142,6 +147,9 @@ public final class Subscription implements AutoCloseable {
     /** Messages were overwritten before they were read; false if they are to be read from the log first. */
     private boolean skip() {
         if (group.log() != null) {
+            if (reader.position() <= position) {
+                return true;
+            }
             fill(reader.position());
             return false;
         }
@@ -214,7 +222,8 @@ public final class Subscription implements AutoCloseable {
 
         @Override
         public void onGap(long firstPosition, long lastPosition) {
-            if (lastPosition >= position && !isCutOff) {
+            // one behind what was to be filled is behind messages that are in the ring
+            if (lastPosition >= position && isFilling() && !isCutOff) {
                 long first = position;
                 position = lastPosition + 1;
                 listener.onGap(first, lastPosition);
@@ -256,10 +265,11 @@ public final class Subscription implements AutoCloseable {
     @Override
     public void close() {
         end = FabricErrno.EOPBADSTATE;
-        opened.close();
+        // first: leaving fails if the driver does not answer
         if (log != null) {
             log.close();
         }
+        opened.close();
     }
 
     @Override
@@ -331,7 +341,7 @@ public final class Subscription implements AutoCloseable {
          * Joins the group.
          *
          * @return its reader.
-         * @throws FabricException as {@link Endpoint#join(String, long, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it
+         * @throws FabricException as {@link Endpoint#openReader(String, long, JoinAttr)}; {@code FI_EOPNOTSUPP} if it
          *     is to begin at a time or with the oldest message, and the group is not recorded; as
          *     {@link LogReader#open} if the log cannot be read, and as {@link LogReader#from(int, long)} if it has lost
          *     what was read.

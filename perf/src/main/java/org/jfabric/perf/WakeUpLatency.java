@@ -43,7 +43,8 @@ import org.jfabric.perf.jmh.BenchmarkDirectory;
 public final class WakeUpLatency {
     private static final int DEFAULT_SAMPLES = 200;
     private static final int WARM_UP_SAMPLES = 50;
-    private static final int WARM_UP_MESSAGES = 20_000;
+    /** For each sample; the usual number of samples makes them enough for compiled code. */
+    private static final int WARM_UP_MESSAGES = 100;
     private static final long IDLE_MS = 10;
     private static final long HIGHEST_NS = TimeUnit.SECONDS.toNanos(10);
     private static final int DIGITS = 3;
@@ -83,7 +84,7 @@ public final class WakeUpLatency {
         try (Daemon daemon = new Daemon(folder);
             Fabric fabric = Fabric.connect(new FabricConfig().directory(daemon.folder()))) {
             Pinger pinger = new Pinger(fabric);
-            for (int i = 0; i < WARM_UP_MESSAGES; i++) {
+            for (int i = 0; i < WARM_UP_MESSAGES * samples; i++) {
                 pinger.post();
                 pinger.ping();
             }

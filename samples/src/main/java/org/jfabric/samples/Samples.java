@@ -28,6 +28,7 @@ import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
 import org.jfabric.samples.sequence.SequenceNumbers;
 import org.jfabric.samples.sequencer.SequencedOrders;
+import org.jfabric.samples.stream.QuoteStream;
 import org.jfabric.samples.table.NewestPrices;
 import org.jfabric.samples.tags.TagMatching;
 
@@ -60,6 +61,8 @@ public final class Samples {
         add("group", "a group of one writer and several readers, on one host", GroupFeed::main);
         add("once", "[publish FOLDER | consume FILE] a consumer of a recorded stream that goes on after any kill",
             ExactlyOnce::main);
+        add("stream", "publish FOLDER | print | average FILE | watch: the program of docs/tutorial-streams.md",
+            QuoteStream::main);
         add("sequencer", "[run FOLDER | desk NUMBER COUNT FOLDER] one sequence of several senders' orders",
             SequencedOrders::main);
         add("table", "the newest price of each instrument, for readers that come when they like", NewestPrices::main);

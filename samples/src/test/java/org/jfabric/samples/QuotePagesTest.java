@@ -11,24 +11,34 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** The pages on the quotes show the code that {@link QuotesTest} runs. */
+/** The pages on the quotes show the code that {@link QuotesTest} and {@link QuoteStreamTest} run. */
 class QuotePagesTest {
     private static final Path PAGES = Path.of("..", "docs");
-    private static final Path JAVA = Path.of("src", "main", "java", "org", "jfabric", "samples", "quotes");
+    private static final Path JAVA = Path.of("src", "main", "java", "org", "jfabric", "samples");
 
     @Test
     void shouldShowThePublisherAndTheSubscriberOfTheTutorial() throws IOException {
-        Map<String, String> code = new LinkedHashMap<>();
-        for (String name : new String[] {"QuoteFeed", "QuoteReader", "Place", "Quotes"}) {
-            code.putAll(PageCode.regions(Files.readString(JAVA.resolve(name + ".java"))));
-        }
+        Map<String, String> code = regions("quotes", "QuoteFeed", "QuoteReader", "Place", "Quotes");
         code.putAll(PageCode.regions(Files.readString(Path.of("src", "main", "sbe", "quotes.xml"))));
         assertShown(code, "tutorial.md");
     }
 
     @Test
+    void shouldShowThePublisherAndTheReadersOfTheStream() throws IOException {
+        assertShown(regions("stream", "QuoteStream", "QuotePrinter", "AverageBid"), "tutorial-streams.md");
+    }
+
+    @Test
     void shouldShowTheCProgram() throws IOException {
         assertShown(PageCode.regions(Files.readString(Path.of("src", "test", "c", "quote_peer.c"))), "talk-to-c.md");
+    }
+
+    private static Map<String, String> regions(String sample, String... names) throws IOException {
+        Map<String, String> code = new LinkedHashMap<>();
+        for (String name : names) {
+            code.putAll(PageCode.regions(Files.readString(JAVA.resolve(sample).resolve(name + ".java"))));
+        }
+        return code;
     }
 
     private static void assertShown(Map<String, String> code, String page) throws IOException {

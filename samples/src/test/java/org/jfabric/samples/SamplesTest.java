@@ -264,8 +264,8 @@ class SamplesTest {
         assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "once", "sequencer", "table", "feed", "images",
-                "contexts", "restart", "replicas", "errors", "futures"),
+                "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table", "feed",
+                "images", "contexts", "restart", "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

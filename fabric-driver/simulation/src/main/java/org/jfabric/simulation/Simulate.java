@@ -40,14 +40,14 @@ public final class Simulate {
     private static final int SEEDS_PER_BEST = 7;
     private static final int NODES_WITH_TWO_DRIVERS = 5;
     /** Of the seeds one after the other. */
-    private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN};
+    private static final String[] TRAFFIC = {SOAK, PLAIN, CLIENTS, PLAIN, SOAK, PLAIN, CLIENTS, RECORDED};
 
     /**
      * What a seed chooses.
      *
      * @param remoteAccess whether nodes access each other's memory.
      * @param paceNs       mean time between operations of one node, 0 for none.
-     * @param traffic      {@link #PLAIN}, {@link #SOAK} or {@link #CLIENTS}.
+     * @param traffic      one of {@link #TRAFFICS}.
      */
     record Plan(int nodes, String link, Map<String, String> options, List<Fault> faults, boolean remoteAccess,
         long paceNs, String traffic) {

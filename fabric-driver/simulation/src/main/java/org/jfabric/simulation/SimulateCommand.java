@@ -58,7 +58,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private String link;
 
     @Option(names = "--traffic", paramLabel = "KIND",
-        description = "plain, soak (not over udp and best) or clients (not over udp); default: as the seed chooses.")
+        description = "plain, soak (not over udp and best), clients (not over udp) or recorded (over shm); default: as"
+            + " the seed chooses.")
     private String traffic;
 
     @Option(names = "--only", paramLabel = "N", split = ",", description = "Only the faults with these numbers.")

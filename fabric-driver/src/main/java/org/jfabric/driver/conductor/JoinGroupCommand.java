@@ -81,14 +81,16 @@ final class JoinGroupCommand extends Command {
                 }
                 return answer(membership == null
                     ? new GroupJoined(correlationId(), fiAddr, 0, 0, 0, 0, 0, 0, 0, group.toString(), new byte[0])
-                    : answer(membership.start()));
+                    : joined(membership.start()));
             }
         }
         return Step.AGAIN;
     }
 
-    private GroupJoined answer(LogPosition start) {
-        joining.reads(membership.ringNumber());
+    private GroupJoined joined(LogPosition start) {
+        if (membership.ringNumber() != 0) {
+            joining.reads(membership.ringNumber());
+        }
         return new GroupJoined(correlationId(), fiAddr, start.position(),
             start.logId().getMostSignificantBits(), start.logId().getLeastSignificantBits(), start.term(),
             membership.ringFlags(), membership.ringNumber(), membership.ringOffset(), named.address(),

@@ -1,6 +1,5 @@
 package org.jfabric.driver.conductor;
 
-
 import java.security.SecureRandom;
 import java.util.Arrays;
 import org.jfabric.driver.resource.WaitPoint;

@@ -6,9 +6,9 @@ import org.jfabric.client.DirectEntry;
 import org.jfabric.client.LentMessages;
 import org.jfabric.codec.queue.CompletionEncoder;
 import org.jfabric.codec.queue.ErrorCellEncoder;
+import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.driver.resource.StageTimes;
-import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 

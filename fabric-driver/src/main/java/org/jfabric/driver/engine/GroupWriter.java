@@ -19,6 +19,11 @@ final class GroupWriter extends GroupPort {
     }
 
     @Override
+    public boolean hasRoom(int length) {
+        return group.isClear() && group.channel().hasRoom(length);
+    }
+
+    @Override
     public int offer(byte[] array, long address, int length) {
         if (!group.isClear()) {
             return group.isUp() ? -FabricErrno.EAGAIN : -FabricErrno.ENOTCONN;

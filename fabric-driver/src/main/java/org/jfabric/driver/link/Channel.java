@@ -96,9 +96,14 @@ public abstract class Channel {
      */
     public abstract int send(TransmitOperation operation, int grant);
 
+    /** Whether {@link #offer} would take a message of that length now. */
+    public boolean hasRoom(int length) {
+        return false;
+    }
+
     /**
-     * Writes an untagged message to a group, of any length that it takes, without an operation. Only for groups that are
-     * written by the engine's caller.
+     * Writes an untagged message to a group, of any length that it takes, without an operation. Only for groups that
+     * are written by the engine's caller.
      *
      * @param array   in which the bytes are, or null.
      * @param address native address of the first byte, or its {@code Unsafe} offset in the array.

@@ -18,15 +18,16 @@ public final class ReadPlace {
         this.waitPoint = waitPoint;
     }
 
-    /** A reader begins; false if the queue has one. */
-    public boolean take(long offset, long position) {
-        if (isTaken) {
-            return false;
-        }
+    /** Whether the queue has a reader. */
+    public boolean isTaken() {
+        return isTaken;
+    }
+
+    /** A reader begins, where there is none. */
+    public void take(long offset, long position) {
         isTaken = true;
         ReadPlaceDescriptor.storeEnd(file, 0, 0);
         ReadPlaceDescriptor.store(file, offset, position, 0);
-        return true;
     }
 
     /** The reader has ended. */

@@ -247,13 +247,7 @@ final class Group {
         if (hasData) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
         }
-        if (operation != null) {
-            operation.copyTo(0, record + before, payloadLength);
-        } else if (array != null) {
-            Words.copy(array, address, record + before, (int) payloadLength);
-        } else {
-            Words.copy(address, record + before, payloadLength);
-        }
+        copy(operation, array, address, record + before, payloadLength);
         UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
         if (start != tail) {
             pad(toEnd);
@@ -275,16 +269,16 @@ final class Group {
         return Channel.DONE;
     }
 
-    /** Whether a message of a given length can be sent now; if not, the next step that makes room is work. */
+    /** Whether a message of that length can be written now; if not the group waits for its readers. */
     boolean hasRoom(int payloadLength) {
         int aligned = GroupRingDescriptor.alignedLength(GroupRingDescriptor.RECORD_HEADER_WITH_DATA + payloadLength);
         int toEnd = ring.toEnd(tail);
         long end = tail + aligned + (aligned > toEnd ? toEnd : 0);
-        if (end - limit > 0 && !makeRoom(end)) {
-            block(end);
-            return false;
+        if (end - limit <= 0 || makeRoom(end)) {
+            return true;
         }
-        return true;
+        block(end);
+        return false;
     }
 
     /** Bytes of the ring that are free; meaningless of a group that waits for no reader. */
@@ -317,6 +311,16 @@ final class Group {
         tail = end;
         position = last + 1;
         isWritten = true;
+    }
+
+    private static void copy(TransmitOperation operation, byte[] array, long address, long to, long length) {
+        if (operation != null) {
+            operation.copyTo(0, to, length);
+        } else if (array != null) {
+            Words.copy(array, address, to, (int) length);
+        } else {
+            Words.copy(address, to, length);
+        }
     }
 
     /** Fills the end of the ring: behind the message at its start, which readers see from here on. */

@@ -75,6 +75,11 @@ final class GroupChannel extends Channel {
     }
 
     @Override
+    public boolean hasRoom(int length) {
+        return group != null && group.hasRoom(length);
+    }
+
+    @Override
     public int offer(byte[] array, long from, int length) {
         Group to = group;
         return to == null ? -refusal : to.send(Flags.MSG, 0, 0, length, null, array, from);

@@ -123,11 +123,6 @@ final class GroupMember extends Channel {
         return ring;
     }
 
-    /** Where a client that reads in place says how far it is; null if it does not. */
-    ReadPlace readPlace() {
-        return readPlace;
-    }
-
     /** Everything before this offset of the ring has been read. */
     long offset() {
         if (consumer != null) {

@@ -322,6 +322,7 @@ final class GroupRecorder {
         if (result == 0 && isToSync()) {
             result = log.sync();
         }
+        // what was appended may be written while the next message has no room
         onResult(result < 0 ? result : taken);
         publish();
         if (result == 0) {
@@ -386,6 +387,7 @@ final class GroupRecorder {
                 UnsafeApi.getLong(record + GroupRingDescriptor.TAG),
                 hasData ? UnsafeApi.getLong(record + GroupRingDescriptor.DATA) : 0, message, 0, length - before);
             if (result < 0) {
+                failUnlessFull(result);
                 return result;
             }
             position++;
@@ -409,7 +411,11 @@ final class GroupRecorder {
                 "Make room; then a gap stands for them, and the group is recorded again.");
         }
         wasInGap = log.isInGap();
-        if (result < 0 && !isFull) {
+        failUnlessFull(result);
+    }
+
+    private void failUnlessFull(int result) {
+        if (result < 0 && result != -FabricErrno.ENOSPC) {
             fail(-result, "the log could not be written from position " + log.written() + " on",
                 "Check the disk. The log opens at its last whole record, in a new term.");
         }
@@ -433,12 +439,14 @@ final class GroupRecorder {
     }
 
     private void closeLog() {
-        FabricException cause = null;
-        if (end() != cursor) {
-            cause = new FabricException(FabricErrno.ENOSPC, "group " + address + " was closed at message " + position
-                + ", which is not recorded, nor are those behind it", "Make room on the disk.");
+        if (end() == cursor) {
+            end(null);
+            return;
         }
-        end(cause);
+        // readers may have seen the rest: its positions are not to come again in this term
+        log.release();
+        end(new FabricException(FabricErrno.ENOSPC, "group " + address + " was closed at message " + position
+            + ", which is not recorded, nor are those behind it", "Make room on the disk."));
     }
 
     private void end(FabricException cause) {

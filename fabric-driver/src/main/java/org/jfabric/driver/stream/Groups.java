@@ -131,9 +131,9 @@ public final class Groups {
             join.failed(FabricErrno.EINVAL, "has no valid name", "Name it jfabric://<driver>/<group>.");
         } else if (isMember(endpoint, address)) {
             join.failed(FabricErrno.EALREADY, "was joined by this endpoint", "Close the group, then join it again.");
-        } else if (inPlace && !canReadInPlace(endpoint)) {
-            join.failed(FabricErrno.EBUSY, "is to be read in place by an endpoint whose completion queue"
-                + " has such a reader, or that has none for receives", "Give the endpoint a queue of its own.");
+        } else if (inPlace && endpoint.readPlace() == null) {
+            join.failed(FabricErrno.EINVAL, "is to be read in place by an endpoint without a completion queue for"
+                + " receives", "Bind one.");
         } else if (writes) {
             write(join, name, isOwn && !isStream, (flags & Flags.RECV) != 0);
         } else if (name.hasOptions()) {
@@ -277,14 +277,9 @@ public final class Groups {
         begin(join, group.ring(), member -> group.add(GroupReader.local(group, member)));
     }
 
-    private boolean canReadInPlace(LocalEndpoint endpoint) {
-        return endpoint.readPlace() != null
-            && Arrays.stream(members).noneMatch(member -> member.readPlace() == endpoint.readPlace());
-    }
-
     /** The membership begins, and is reported; or it cannot be read in place, which is reported, too. */
     private void begin(GroupJoin join, GroupRing ring, Consumer<GroupMember> onBegun) {
-        long clientNumber = !join.isInPlace() ? 0
+        long clientNumber = !join.isInPlace() ? 0 : join.endpoint().readPlace().isTaken() ? -FabricErrno.EBUSY
             : ring.openToClients(join.wire() == null ? services.directoryFd() : join.wire().directoryFd());
         if (clientNumber < 0) {
             ring.retain().release();
@@ -301,6 +296,10 @@ public final class Groups {
     private void refuseInPlace(GroupJoin join, int errno) {
         if (errno == FabricErrno.ENOENT) {
             refused(join, GroupAnswer.refused(FabricErrno.ECONNREFUSED, null, 0));
+            return;
+        } else if (errno == FabricErrno.EBUSY) {
+            join.failed(errno, "is to be read in place by an endpoint whose completion queue has such a reader",
+                "Give the endpoint a queue of its own.");
             return;
         }
         join.failed(errno == LinuxErrno.EXDEV ? FabricErrno.EOPNOTSUPP : errno, "cannot be read in place: its ring"

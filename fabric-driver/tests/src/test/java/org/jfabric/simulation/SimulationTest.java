@@ -3,6 +3,8 @@ package org.jfabric.simulation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.LongStream;
 import org.jfabric.CompletionError;
 import org.jfabric.Messenger;
 import org.jfabric.info.FabricAddress;
@@ -78,8 +80,36 @@ class SimulationTest {
         }
         assertTrue(kills > 50, kills + " kills");
         assertTrue(read > 10_000, read + " messages were read");
+        // messages are on the disk, and the call that was to say so has failed for lack of room
+        Simulate.run(568, length, Simulate.plan(568, length, null, Simulate.RECORDED));
         Simulate.Plan plan = Simulate.plan(3, length, null, Simulate.RECORDED);
         assertEquals(Simulate.run(3, length, plan).hash(), Simulate.run(3, length, plan).hash());
+    }
+
+    /** The errors of a driver name the message that waits for room, once however often it is tried. */
+    @Test
+    void shouldSayOnceThatADiskIsFull() {
+        Duration length = Duration.ofMillis(4);
+        long said = 0;
+        for (long seed = 1; seed <= 12; seed++) {
+            Simulate.Plan plan = Simulate.plan(seed, length, null, Simulate.RECORDED).with(
+                List.of(new Fault(500_000, Fault.Kind.DISK, 0, 0, 3_000_000)));
+            List<String> full = Simulate.run(seed, length, plan).errors().stream().map(Throwable::toString)
+                .filter(error -> error.contains("no room for message")).toList();
+            said += full.size();
+            assertEquals(Set.copyOf(full).size(), full.size(), full::toString);
+        }
+        assertTrue(said > 5, said + " times a message had no room");
+    }
+
+    /** Over a link that was asked for, only what that link carries is run. */
+    @Test
+    void shouldChooseARecordedGroupForOneSeedOfEight() {
+        for (String link : new String[] {null, "shm", "tcp"}) {
+            long recorded = LongStream.range(0, 64).mapToObj(seed -> Simulate.plan(seed, SHORT, link, null))
+                .filter(plan -> Simulate.RECORDED.equals(plan.traffic()) && "shm".equals(plan.link())).count();
+            assertEquals("tcp".equals(link) ? 0 : 8, recorded, "over " + link);
+        }
     }
 
     @Test

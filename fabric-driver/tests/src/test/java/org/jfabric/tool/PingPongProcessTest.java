@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.test.Deadline;
@@ -8,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,7 +37,7 @@ class PingPongProcessTest {
 
     /** Both sides have one key and trust it, so that one folder of keys is enough. */
     @ParameterizedTest(name = "link={0} mode={1}")
-    @CsvSource({"tls, embedded", "tlsrxm, embedded", "tls, daemon"})
+    @MethodSource("encrypted")
     void shouldExchangeMessagesOverTls(String link, String mode, @TempDir Path keys) throws IOException {
         Path made = TestKeys.shared().folder();
         Files.copy(made.resolve("key"), keys.resolve("key.pem"), StandardCopyOption.COPY_ATTRIBUTES);
@@ -52,14 +53,19 @@ class PingPongProcessTest {
         assertTrue(plain.err().contains("is for links tls and tlsrxm, not for tcp"), plain.err());
     }
 
+    static List<Arguments> encrypted() {
+        return each("tls, daemon", "tlsrxm, embedded", "tls, embedded");
+    }
+
+    /** The first two, which have every link, mode and kind of size between them, or all. */
+    private static List<Arguments> each(String... cases) {
+        return Arrays.stream(cases).limit(Effort.rounds(2, cases.length))
+            .map(each -> Arguments.of((Object[]) each.split(", "))).toList();
+    }
+
     /** Few round trips, and as few to warm up: where threads share cores each one may take milliseconds. */
     @ParameterizedTest(name = "link={0} mode={1} size={2}")
-    @CsvSource({
-        "loopback, embedded, 64",
-        "loopback, daemon, 0",
-        "shm, embedded, 100000",
-        "shm, daemon, 1"
-    })
+    @MethodSource("plain")
     void shouldPrintOneObjectWhenTwoProcessesExchangeMessages(String link, String mode, long size) {
         ToolRun run = ToolRun.of(
             "pingpong", "--link", link, "--mode", mode, "--size", Long.toString(size), "--count", "5", "--json");
@@ -92,6 +98,10 @@ class PingPongProcessTest {
         }
     }
 
+    static List<Arguments> plain() {
+        return each("loopback, embedded, 64", "shm, daemon, 1", "loopback, daemon, 0", "shm, embedded, 100000");
+    }
+
     /** From the median on, so that half of the round trips are outliers. */
     @Test
     void shouldExplainRoundTripsThatTookLong() {
@@ -122,7 +132,7 @@ class PingPongProcessTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"embedded", "daemon"})
+    @MethodSource("modes")
     void shouldPrintALineForEachSizeWhenThereAreSeveral(String mode) {
         ToolRun run = ToolRun.of(
             "pingpong", "--link", "shm", "--mode", mode, "--size", "100000,0,1KiB", "--count", "5", "--json");
@@ -136,6 +146,10 @@ class PingPongProcessTest {
         // the processes stay, only the passes begin anew
         assertEquals(1, run.err().lines().filter("starting ping"::equals).count(), run.err());
         assertEquals(3, run.err().lines().filter(line -> line.startsWith("comparing contents")).count(), run.err());
+    }
+
+    static List<String> modes() {
+        return Effort.ALL ? List.of("daemon", "embedded") : List.of("embedded");
     }
 
     @Test

@@ -111,8 +111,8 @@ enum SideKind {
             case JFABRIC_ONE_THREAD -> new ManyPeersSide(
                 settings.directory(), Launch.pattern(), Launch.peers(), settings.sizeBytes());
             case JFABRIC_GROUP -> new GroupSide(settings, Launch.peers());
-            case JFABRIC_STREAM -> new PortSide(settings, new StreamPort(settings, Launch.peers(), false));
-            case JFABRIC_STREAM_RECORDED -> new PortSide(settings, new StreamPort(settings, Launch.peers(), true));
+            case JFABRIC_STREAM -> new PortSide(settings, new PublicationPort(settings, Launch.peers(), false));
+            case JFABRIC_STREAM_RECORDED -> new PortSide(settings, new PublicationPort(settings, Launch.peers(), true));
             case JFABRIC_RECORDING -> new JournalSide(settings, new StreamJournal(settings));
             case JFABRIC_TABLE -> new TableSide(settings);
             case AERON_ARCHIVE_DRIVER -> new ArchiveJournal.Driver(settings);

@@ -92,7 +92,8 @@ public final class ExactlyOnce {
                 throw new IllegalStateException(FabricErrno.describe(-result));
             }
             if (i % BATCH == 0) {
-                LockSupport.parkNanos(100_000);
+                // about as fast as consumers can save
+                LockSupport.parkNanos(1_000_000);
             }
         }
     }

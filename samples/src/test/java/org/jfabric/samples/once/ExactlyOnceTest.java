@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(600)
 class ExactlyOnceTest {
-    private static final int KILLS = Integer.getInteger("jfabric.test.sampleKills", Effort.rounds(9, 60));
+    private static final int KILLS = Integer.getInteger("jfabric.test.sampleKills", Effort.rounds(4, 60));
 
     private final long seed = Long.getLong("jfabric.test.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);

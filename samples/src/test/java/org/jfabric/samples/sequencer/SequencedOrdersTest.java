@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("slow")
 @Timeout(600)
 class SequencedOrdersTest {
-    private static final int KILLS = Integer.getInteger("jfabric.test.sampleKills", Effort.rounds(5, 40));
+    private static final int KILLS = Integer.getInteger("jfabric.test.sampleKills", Effort.rounds(2, 40));
     private static final int DESKS = 3;
     private static final int COUNT = 2_000_000_000;
 

@@ -285,7 +285,7 @@ public final class StreamWriter {
             work++;
         }
         if (groupCursor.position() < source.oldest()) {
-            // nobody is waited for: those who want it ask, and get the answer
+            // it waits for no reader: those who want it ask, and get the answer
             groupCursor.set(source.next(), 0);
         }
         return work;

@@ -577,14 +577,12 @@ public final class LogWriter implements AutoCloseable {
         }
         isClosed = true;
         boolean hadFailed = failure != 0;
-        int result = sync();
-        if (result == 0 && synced == next) {
-            state.begin(false, term, oldest);
-            state.set(written, synced, oldest);
-            result = storeState();
-            result = result == 0 ? disk.sync(lockFd) : result;
+        int result;
+        try {
+            result = finish();
+        } finally {
+            release();
         }
-        release();
         if (!hadFailed && (result < 0 || synced != next)) {
             throw new FabricException(result < 0 ? -result : FabricErrno.ENOSPC, "the log " + path
                 + " was closed at position " + next + "; from position " + synced + " on it may not be on the disk",
@@ -592,8 +590,20 @@ public final class LogWriter implements AutoCloseable {
         }
     }
 
-    /** Closes what is open, and leaves the log as a kill leaves it. */
-    void release() {
+    /** Syncs, and says in the log that it was closed if all is on the disk. */
+    private int finish() {
+        int result = sync();
+        if (result == 0 && synced == next) {
+            state.begin(false, term, oldest);
+            state.set(written, synced, oldest);
+            result = storeState();
+            result = result == 0 ? disk.sync(lockFd) : result;
+        }
+        return result;
+    }
+
+    /** Closes what is open, and leaves the log as a kill leaves it: the next writer begins a term. */
+    public void release() {
         unsynced.forEach(SegmentWriter::close);
         if (segment != null) {
             segment.close();

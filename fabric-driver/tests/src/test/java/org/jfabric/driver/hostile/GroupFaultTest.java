@@ -26,6 +26,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.GroupRingDescriptor;
 import org.jfabric.layout.ReadPlaceDescriptor;
+import org.jfabric.stream.Publication;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -337,6 +338,35 @@ class GroupFaultTest {
             assertEquals(-FabricErrno.EIO, reader.next());
             reader.close();
             assertEquals(-FabricErrno.EOPBADSTATE, reader.next());
+        }
+    }
+
+    /** Nothing that was posted can say so. */
+    @Test
+    void shouldEndAPublicationThatWritesNothing() throws IOException {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1);
+            Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open()) {
+            assertEquals(0, publication.poll());
+            try (FileChannel file = ring(rig)) {
+                file.truncate(4096);
+            }
+            Deadline.await("the end of the group", () -> publication.poll() == -FabricErrno.EIO, publication::toString);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForEverForADriverThatDoesNotAnswer() {
+        try (GroupRig rig = new GroupRig(Place.DRIVERS, 1, "jfabric.shm.connectTimeoutNs=100ms")) {
+            write(rig);
+            // so that the drivers are connected
+            rig.read(rig.node("reader-0", GroupRig.hints()));
+            FabricNode reader = rig.readers.getFirst();
+            rig.stop("alpha");
+            FabricException late = assertThrows(FabricException.class, () -> rig.read(reader));
+            assertEquals(FabricErrno.ETIMEDOUT, late.errno(), late::getMessage);
+            assertTrue(late.getMessage().contains("has a driver that did not answer in time"), late::getMessage);
+            rig.resume("alpha");
+            rig.read(reader);
         }
     }
 

@@ -38,15 +38,14 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
-import org.jfabric.stream.Publication;
-import org.jfabric.stream.Subscription;
-import org.jfabric.test.Deadline;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.WaitObject;
 import org.jfabric.info.WaitSetAttr;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
+import org.jfabric.stream.Publication;
+import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
 import org.jfabric.tool.ToolRun;
 

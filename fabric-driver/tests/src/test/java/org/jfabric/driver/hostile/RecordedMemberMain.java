@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
@@ -222,7 +223,7 @@ final class RecordedMemberMain {
         throw new AssertionError("nobody was killed any more");
     }
 
-    private static void fill(UnsafeBuffer message, LogPosition place, int length) {
+    static void fill(MutableDirectBuffer message, LogPosition place, int length) {
         message.putLong(0, place.position());
         message.putLong(8, place.term());
         for (int i = 16; i < length; i++) {

@@ -46,7 +46,7 @@ class RemoteKilledTest {
     private static final int GUARD = 4096;
     private static final int ACCESSES = 8;
     private static final byte UNTOUCHED = 0x5C;
-    private static final int ROUNDS = Effort.rounds(2, 4);
+    private static final int ROUNDS = Effort.rounds(1, 4);
     /** The connection is lost, or the other side is found gone when the access begins. */
     private static final Set<Integer> LOST = Set.of(
         FabricErrno.ECONNRESET, FabricErrno.EIO, FabricErrno.ECONNREFUSED, FabricErrno.ESHUTDOWN,
@@ -155,13 +155,13 @@ class RemoteKilledTest {
     @ParameterizedTest
     @ValueSource(strings = {"loopback", "shm", "tcp"})
     void shouldEndEachAccessToTheMemoryOfAClientThatIsKilled(String link) {
-        killOwner(link, "expose", Effort.rounds(2, 3), LOST);
+        killOwner(link, "expose", Effort.rounds(1, 3), LOST);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"loopback", "shm"})
     void shouldEndEachAccessToMemoryThatTheDriverCopiesOfAClientThatIsKilled(String link) {
-        killOwner(link, "exposeOwn", 2, LOST_COPY);
+        killOwner(link, "exposeOwn", Effort.rounds(1, 2), LOST_COPY);
     }
 
     private void killOwner(String link, String mode, int rounds, Set<Integer> lost) {

@@ -13,6 +13,7 @@ import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.ControlClient;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.info.FabricErrno;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.TestDirectory;
@@ -67,9 +68,10 @@ class WebPageTest {
             Publication publication = Publication.on(fabric, ticks).open();
             Subscription subscription = Subscription.on(fabric, ticks).open()) {
             assertEquals(0, publication.offer(new UnsafeBuffer(new byte[8]), 0, 8));
+            Browser.await(() -> "the message at " + subscription, () -> subscription.poll(
+                (buffer, offset, length, header) -> { }, 16) == -FabricErrno.EAGAIN && subscription.position() == 1);
             browser.awaitText("group-table", ticks + "\\s+jfabric://alpha/\\S+\\s+1\\s+0\\s+1\\s+0\\s+0"
                 + "\\s+jfabric://alpha/\\S+\\s+1\\s+0\\s+0");
-            assertEquals(0, subscription.position());
         }
     }
 

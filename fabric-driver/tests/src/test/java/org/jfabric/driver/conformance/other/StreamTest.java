@@ -65,6 +65,20 @@ class StreamTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
+    void shouldWriteNothingByAClaimThatIsNotOpen(Place place) {
+        try (GroupRig rig = new GroupRig(place, 1);
+            Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open()) {
+            SendClaim claim = new SendClaim();
+            assertEquals(-FabricErrno.EINVAL, publication.commit(claim, 0));
+            assertEquals(0, publication.tryClaim(8, claim));
+            assertEquals(0, publication.commit(claim, 0));
+            assertEquals(-FabricErrno.EINVAL, publication.commit(claim, 0));
+            assertEquals(1, publication.position());
+        }
+    }
+
     /** Everything that an entry says of a message, without an entry; receives of the same endpoint get none. */
     @ParameterizedTest
     @EnumSource(value = Place.class, names = {"ONE_DRIVER", "PROCESSES"})
@@ -274,7 +288,7 @@ class StreamTest {
     }
 
     @Test
-    void shouldWriteALongMessageThatWasOfferedBeforeTheEnd() {
+    void shouldWriteALongMessageThatWasOfferedBeforeTheEnd() throws InterruptedException {
         try (GroupRig rig = new GroupRig(Place.PROCESSES, 1, SMALL_RING)) {
             Publication publication = Publication.on(rig.writer.fabric, GroupRig.GROUP).open();
             Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP).open();
@@ -285,10 +299,12 @@ class StreamTest {
                     refused = 0;
                 }
             }
-            publication.close();
+            // it waits for room, which this reader makes
+            Thread closing = Thread.ofPlatform().start(publication::close);
             await(reader, count);
             assertEnds(reader, FabricErrno.ESHUTDOWN);
             assertEquals(count, numbers.size());
+            closing.join();
         }
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * paths are cut.
  */
 class StreamModelTest {
-    private static final int SEEDS = Effort.rounds(300, 5_000);
+    private static final int SEEDS = Effort.rounds(150, 5_000);
 
     @Test
     void shouldDeliverEachMessageOnceWhateverTheNetworkDoes() {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.driver.conformance.memory.DiskDirectory;
 import org.jfabric.info.FabricErrno;
@@ -47,6 +48,30 @@ class LogWriterTest {
             }
         }
         return check;
+    }
+
+    /** As a driver that is killed in simulation, whose process goes on. */
+    @Test
+    void shouldCloseItsFilesIfTheCloseFails() throws IOException {
+        LogWriter writer = LogWriter.open(folder, "quotes", LogKit.options(), disk);
+        assertTrue(openFiles() > 0, "none is open");
+        disk.callsLeft = 0;
+        assertThrows(FaultyDisk.KilledException.class, writer::close);
+        assertEquals(0, openFiles());
+    }
+
+    /** Descriptors of this process in the folder. */
+    private long openFiles() throws IOException {
+        String inFolder = folder.toRealPath().toString();
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(each -> {
+                try {
+                    return Files.readSymbolicLink(each).toString().startsWith(inFolder);
+                } catch (IOException closed) {
+                    return false;
+                }
+            }).count();
+        }
     }
 
     /** The numbers of descriptors that were closed are given to the next files. */

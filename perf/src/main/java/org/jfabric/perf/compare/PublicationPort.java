@@ -19,7 +19,7 @@ import org.jfabric.tool.ToolException;
  * One of two processes with a driver each in mode INVOKER: a publication sends, and subscriptions receive, all of them
  * polled by one thread. Messages are offered from a buffer of the application and read where the driver shows them.
  */
-final class StreamPort implements Port, StreamListener {
+final class PublicationPort implements Port, StreamListener {
     private static final int LIMIT = 16;
 
     private final SideSettings settings;
@@ -40,7 +40,7 @@ final class StreamPort implements Port, StreamListener {
      * @param readers  of the side that begins; the other direction has one.
      * @param recorded true if that side's messages are recorded.
      */
-    StreamPort(SideSettings settings, int readers, boolean recorded) {
+    PublicationPort(SideSettings settings, int readers, boolean recorded) {
         this.settings = settings;
         boolean begins = settings.role() == SideRole.PING;
         comparing = settings.pass() == Pass.VERIFY || settings.pass() == Pass.VERIFY_STREAM;
