@@ -49,6 +49,8 @@ public final class MulticastReader implements AutoCloseable {
     private static final int EMPTY_CALLS = 4;
     /** So many calls behind a message do not: the next one may be about to come. */
     private static final int CALLS_AFTER_MESSAGE = 16;
+    /** Begins the addresses of groups that are written on other hosts. */
+    private static final String STREAM = "stream://";
 
     private final MulticastGroup group;
     private final GroupConsumer ring;
@@ -66,6 +68,10 @@ public final class MulticastReader implements AutoCloseable {
     /** Added to a native address gives an offset in the buffer. */
     private final long toOffset;
     private final int publishDistance;
+    /** How many calls after a message the counting of empty ones begins. */
+    private final int callsAfterMessage;
+    /** Empty calls in a row before the driver is stepped. */
+    private final int emptyCallsPerStep;
     /** End of the records that may be read; reread when they are. */
     private long written;
     private boolean isFound;
@@ -96,6 +102,10 @@ public final class MulticastReader implements AutoCloseable {
         this.publishDistance = ring.capacity() / ReadPlaceDescriptor.PLACES_PER_RING;
         this.written = ring.offset();
         this.published = ring.offset();
+        // of another host's messages nothing comes into the ring but by the steps of this thread
+        boolean isFed = group.address().startsWith(STREAM);
+        this.callsAfterMessage = isFed ? 0 : CALLS_AFTER_MESSAGE;
+        this.emptyCallsPerStep = isFed ? 1 : EMPTY_CALLS;
         this.wait = !mayBlock ? null : new ChangeWait(this::mayHaveNext, fabric, invoker != null ? null
             : new WaitLine(place + CompletionQueueDescriptor.WAIT_OFFSET, queueFile));
     }
@@ -167,7 +177,7 @@ public final class MulticastReader implements AutoCloseable {
         int found = copies ? ring.next(written) : ring.nextWritten();
         if (found == GroupConsumer.MESSAGE) {
             isFound = true;
-            emptyCalls = -CALLS_AFTER_MESSAGE;
+            emptyCalls = -callsAfterMessage;
             return 1;
         }
         return found == GroupConsumer.NONE ? nextOfRing() : without(found);
@@ -197,13 +207,13 @@ public final class MulticastReader implements AutoCloseable {
         if (end != 0 || isClosed) {
             return isClosed ? -FabricErrno.EOPBADSTATE : -end;
         }
-        if (!copies && emptyCalls + 1 < EMPTY_CALLS) {
+        if (!copies && emptyCalls + 1 < emptyCallsPerStep) {
             return whenEmpty(ring.offset());
         }
         written = ring.tail();
         int found = ring.next(written);
         if (found == GroupConsumer.MESSAGE) {
-            emptyCalls = -CALLS_AFTER_MESSAGE;
+            emptyCalls = -callsAfterMessage;
             isFound = true;
             return 1;
         }
@@ -243,7 +253,7 @@ public final class MulticastReader implements AutoCloseable {
             end = errno;
             return -end;
         }
-        if (++emptyCalls >= EMPTY_CALLS) {
+        if (++emptyCalls >= emptyCallsPerStep) {
             emptyCalls = 0;
             if (driver.isLost()) {
                 end = FabricErrno.ENODEV;

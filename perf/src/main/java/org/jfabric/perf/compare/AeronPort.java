@@ -9,6 +9,9 @@ import io.aeron.driver.MediaDriver;
 import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.agrona.BufferUtil;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.AgentInvoker;
@@ -25,6 +28,7 @@ final class AeronPort implements Port {
     private static final int IPC_MTU_BYTES = 65_504;
     /** Three of them are mapped and touched for each direction. */
     private static final int TERM_BYTES = 16 << 20;
+    private static final String UDP = "aeron:udp?term-length=" + TERM_BYTES;
     private static final int FRAGMENT_LIMIT = 16;
     private static final int PING_STREAM = 1001;
     private static final int PONG_STREAM = 1002;
@@ -32,9 +36,9 @@ final class AeronPort implements Port {
     private static final long CONNECT_TIMEOUT_NS = 10_000_000_000L;
 
     private final SideSettings settings;
-    private final MediaDriver driver;
-    private final AgentInvoker invoker;
-    private final Aeron aeron;
+    private final List<MediaDriver> drivers;
+    private final AgentInvoker[] invokers;
+    private final List<Aeron> clients = new ArrayList<>();
     private final ExclusivePublication publication;
     private final Reader[] readers;
     private final UnsafeBuffer message;
@@ -62,38 +66,73 @@ final class AeronPort implements Port {
         }
     }
 
-    private AeronPort(SideSettings settings, MediaDriver driver, String directory, String toPong, String toPing,
-        int subscriptions) {
+    /**
+     * Starts the clients.
+     *
+     * @param drivers       that this process runs, each with a client; none with one for others in a directory.
+     * @param toPong        channel to publish to the side that answers.
+     * @param fromPing      channel of its subscriptions.
+     * @param toPing        channel in the other direction.
+     * @param subscriptions of the side that answers.
+     */
+    private AeronPort(SideSettings settings, List<MediaDriver> drivers, String directory, String toPong,
+        String fromPing, String toPing, int subscriptions) {
         this.settings = settings;
-        this.driver = driver;
-        invoker = driver == null ? null : driver.sharedAgentInvoker();
+        this.drivers = drivers;
+        invokers = drivers.stream().map(MediaDriver::sharedAgentInvoker).toArray(AgentInvoker[]::new);
         // No thread of the client's own takes the core from the one that spins; a pass is short enough to do without.
-        aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory).preTouchMappedMemory(true)
-            .driverAgentInvoker(invoker).useConductorAgentInvoker(true));
+        if (drivers.isEmpty()) {
+            clients.add(connect(directory, null));
+        }
+        drivers.forEach(driver -> clients.add(connect(driver.aeronDirectoryName(), driver.sharedAgentInvoker())));
         boolean begins = settings.role() == SideRole.PING;
-        publication = aeron.addExclusivePublication(begins ? toPong : toPing, begins ? PING_STREAM : PONG_STREAM);
+        publication = clients.getFirst().addExclusivePublication(begins ? toPong : toPing,
+            begins ? PING_STREAM : PONG_STREAM);
         readers = new Reader[begins ? 1 : subscriptions];
         for (int i = 0; i < readers.length; i++) {
-            readers[i] = new Reader(
-                aeron.addSubscription(begins ? toPing : toPong, begins ? PONG_STREAM : PING_STREAM),
+            readers[i] = new Reader(clients.get(Math.min(i, clients.size() - 1)).addSubscription(
+                begins ? toPing : fromPing, begins ? PONG_STREAM : PING_STREAM),
                 settings.sizeBytes() > publication.maxPayloadLength());
         }
         message = new UnsafeBuffer(BufferUtil.allocateDirectAligned(Math.max(1, settings.sizeBytes()), ALIGNMENT));
     }
 
+    private static Aeron connect(String directory, AgentInvoker invoker) {
+        return Aeron.connect(new Aeron.Context().aeronDirectoryName(directory).preTouchMappedMemory(true)
+            .driverAgentInvoker(invoker).useConductorAgentInvoker(true));
+    }
+
     /** A client of the media driver beside it, over shared memory. */
     static AeronPort ipc(SideSettings settings) {
         String channel = "aeron:ipc?term-length=" + TERM_BYTES;
-        return new AeronPort(settings, null, settings.directory().resolve(SideRole.DRIVER.text()).toString(),
-            channel, channel, Launch.peers());
+        return new AeronPort(settings, List.of(),
+            settings.directory().resolve(SideRole.DRIVER.text()).toString(), channel, channel, channel, Launch.peers());
     }
 
-    /** A client that runs its own media driver in its own thread, over UDP. */
+    /**
+     * A client that runs its own media driver in its own thread, over UDP. The side that answers may have several of
+     * both, as if each were on a host of its own: the publication sends to each, and waits for the slowest.
+     */
     static AeronPort udp(SideSettings settings) {
-        String directory = settings.ownDirectory().toString();
-        MediaDriver driver = MediaDriver.launchEmbedded(driverContext(directory).threadingMode(ThreadingMode.INVOKER));
-        return new AeronPort(settings, driver, directory, udpChannel(settings.port()), udpChannel(settings.port() + 1),
-            1);
+        int hosts = Launch.peers();
+        List<MediaDriver> drivers = new ArrayList<>();
+        for (int i = 0; i < (settings.role() == SideRole.PING ? 1 : hosts); i++) {
+            drivers.add(MediaDriver.launchEmbedded(driverContext(settings.ownDirectory() + "-" + i)
+                .threadingMode(ThreadingMode.INVOKER)));
+        }
+        String toPing = UDP + "|endpoint=" + network(settings, SideRole.PING);
+        if (hosts == 1) {
+            String toPong = UDP + "|endpoint=" + network(settings, SideRole.PONG);
+            return new AeronPort(settings, drivers, null, toPong, toPong, toPing, 1);
+        }
+        String control = "|control-mode=dynamic|control=" + Cable.host(SideRole.PING) + ':'
+            + settings.port(SideRole.PONG);
+        return new AeronPort(settings, drivers, null, UDP + control + "|fc=min",
+            UDP + control + "|endpoint=" + Cable.host(SideRole.PONG) + ":0", toPing, hosts);
+    }
+
+    private static String network(SideSettings settings, SideRole role) {
+        return Cable.host(role) + ':' + settings.port(role);
     }
 
     static MediaDriver.Context driverContext(String directory) {
@@ -104,14 +143,10 @@ final class AeronPort implements Port {
             .ipcMtuLength(IPC_MTU_BYTES);
     }
 
-    private static String udpChannel(int port) {
-        return "aeron:udp?term-length=" + TERM_BYTES + "|endpoint=127.0.0.1:" + port;
-    }
-
     @Override
     public void connect() {
         long deadline = System.nanoTime() + CONNECT_TIMEOUT_NS;
-        while (!publication.isConnected() || !readers[readers.length - 1].subscription.isConnected()) {
+        while (!publication.isConnected() || !Stream.of(readers).allMatch(each -> each.subscription.isConnected())) {
             cycle();
             Thread.yield();
             if (System.nanoTime() - deadline > 0) {
@@ -122,10 +157,8 @@ final class AeronPort implements Port {
 
     @Override
     public void cycle() {
-        aeron.conductorAgentInvoker().invoke();
-        if (invoker != null) {
-            invoker.invoke();
-        }
+        clients.forEach(client -> client.conductorAgentInvoker().invoke());
+        drive();
     }
 
     @Override
@@ -148,14 +181,18 @@ final class AeronPort implements Port {
 
     @Override
     public void poll() {
-        if (invoker != null) {
-            invoker.invoke();
-        }
+        drive();
         long least = Long.MAX_VALUE;
         for (Reader reader : readers) {
             least = Math.min(least, reader.poll());
         }
         received = least;
+    }
+
+    private void drive() {
+        for (AgentInvoker invoker : invokers) {
+            invoker.invoke();
+        }
     }
 
     /** Messages that all subscriptions have taken. */
@@ -166,9 +203,7 @@ final class AeronPort implements Port {
 
     @Override
     public void close() {
-        aeron.close();
-        if (driver != null) {
-            driver.close();
-        }
+        clients.forEach(Aeron::close);
+        drivers.forEach(MediaDriver::close);
     }
 }

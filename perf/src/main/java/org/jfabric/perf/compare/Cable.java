@@ -3,6 +3,7 @@ package org.jfabric.perf.compare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -20,6 +21,9 @@ final class Cable {
     private static final List<String> ADDRESSES = List.of("198.18.79.1/24", "198.18.79.2/24");
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long PAUSE_MS = 1;
+
+    /** Lies between the two sides of a pair, in this order. */
+    private static final List<SideRole> ROLES = List.of(SideRole.PONG, SideRole.PING);
 
     private Cable() {
     }
@@ -42,6 +46,15 @@ final class Cable {
         String failure = Programs.failure(command);
         return failure == null ? null : " is left out: its two network namespaces with a cable between them need root,"
             + " or CAP_SYS_ADMIN and CAP_NET_ADMIN (" + failure.replaceAll("\\s*\\R\\s*", " ") + ").";
+    }
+
+    /** IPv4 address of a side, seen by a process of the same pair: at its end of the cable, or of this host. */
+    static String host(SideRole role) {
+        if (!INTERFACE.equals(System.getProperty(UdpConfig.INTERFACE.name()))) {
+            return "127.0.0.1";
+        }
+        String address = ADDRESSES.get(ROLES.indexOf(role));
+        return address.substring(0, address.indexOf('/'));
     }
 
     /** Lays it. Afterwards each process reaches the other one at its address. */

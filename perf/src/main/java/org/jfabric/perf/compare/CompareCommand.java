@@ -47,7 +47,7 @@ public final class CompareCommand implements ToolCommand {
         names = "--sizes",
         paramLabel = "BYTES",
         split = ",",
-        defaultValue = "8,64,1024,4096,65536,1048576,4194304",
+        defaultValue = "8,64,1024,1400,4096,65536,1048576,4194304",
         description = "Sizes of messages, 1 to 4194304. Default: ${DEFAULT-VALUE}.")
     private List<Integer> sizes;
 

@@ -53,6 +53,11 @@ final class Contenders {
     /** The same once more, so that both can be compared. */
     static final String STREAM_CONTROL = "jfabric-stream-unbound-control";
     static final String STREAM_RECORDED = "jfabric-stream-recorded";
+    static final String HOSTS = "jfabric-stream-udp";
+    static final String HOSTS_3 = "jfabric-stream-udp-3";
+    static final String HOSTS_CABLE = "jfabric-stream-udp-cable";
+    static final String AERON_HOSTS_3 = "aeron-udp-3";
+    static final String AERON_UDP_CABLE = "aeron-udp-cable";
     static final String RECORDING = "jfabric-recording";
     static final String TABLE = "jfabric-table";
     static final String ARCHIVE = "aeron-archive";
@@ -78,6 +83,7 @@ final class Contenders {
         RXM, LibfabricTool.RXM.id(), UDP, UDP_SMALL_BATCHES, PACKET, BARE_UDP, PACKET_CABLE,
         BARE_UDP_CABLE, AERON_UDP, SHARED_SHM, SHARED_TCP, FRESH,
         STREAM, stream(3), stream(10), stream(100), aeronReaders(3), STREAM_UNBOUND, STREAM_CONTROL, STREAM_RECORDED,
+        HOSTS, HOSTS_3, AERON_HOSTS_3, HOSTS_CABLE, AERON_UDP_CABLE,
         RECORDING, ARCHIVE, CHRONICLE, BARE_FILE, TABLE, HAND_OVER, COPY),
         inOneThread("", Long.MAX_VALUE).stream().map(JvmContender.Definition::id)).toList();
 
@@ -135,6 +141,7 @@ final class Contenders {
                 Map.of(SideRole.PING, SideKind.COPY), stream, ANY_SIZE, 1, false)));
         definitions.addAll(otherSetups(jfabric, java));
         definitions.addAll(streams(jfabric));
+        definitions.addAll(hosts(jfabric));
         definitions.addAll(logs(jfabric, java));
         definitions.addAll(inOneThread(jfabric, settings.directory().toFile().getUsableSpace()));
         definitions.addAll(comparedWithTheBaseline(settings.baseline(), jfabric));
@@ -213,6 +220,28 @@ final class Contenders {
                 pair(SideKind.JFABRIC_STREAM), write, ANY_SIZE, 2, false, Launch.UNBOUND, null),
             new JvmContender.Definition(STREAM_RECORDED, title + "1 subscription, bound to no core, recorded", jfabric,
                 recorded, write, ANY_SIZE, 2, false, Launch.UNBOUND, null));
+    }
+
+    /** A publication whose subscriptions are on other hosts. */
+    private static List<JvmContender.Definition> hosts(String jfabric) throws InterruptedException {
+        Set<Pass> both = Set.of(Pass.EXCHANGE, Pass.STREAM);
+        Set<Pass> stream = Set.of(Pass.STREAM);
+        Launch three = Launch.peers(ManyPeersSide.Pattern.TURN, 3);
+        String title = "JFabric, embedded INVOKER, publication and subscription over udp";
+        String noCable = Cable.missing(Installation.ofPath(System.getenv()));
+        return List.of(
+            new JvmContender.Definition(HOSTS, title, jfabric, pair(SideKind.JFABRIC_STREAM_HOSTS), both, ANY_SIZE, 2,
+                true),
+            new JvmContender.Definition(HOSTS_3, title + ", 3 hosts in one thread", jfabric,
+                pair(SideKind.JFABRIC_STREAM_HOSTS), stream, ANY_SIZE, 2, true, three, null),
+            new JvmContender.Definition(AERON_HOSTS_3, "Aeron UDP, invoker, 3 hosts in one thread",
+                AeronVersion.VERSION, pair(SideKind.AERON_UDP), stream, ANY_SIZE, 2, false, three, null),
+            new JvmContender.Definition(HOSTS_CABLE, title + ", over a cable", jfabric,
+                pair(SideKind.JFABRIC_STREAM_HOSTS), both, ANY_SIZE, 2, true, Launch.CABLED,
+                noCable == null ? null : HOSTS_CABLE + noCable),
+            new JvmContender.Definition(AERON_UDP_CABLE, "Aeron UDP, invoker, over a cable", AeronVersion.VERSION,
+                pair(SideKind.AERON_UDP), both, ANY_SIZE, 2, false, Launch.CABLED,
+                noCable == null ? null : AERON_UDP_CABLE + noCable));
     }
 
     /** What writes to a disk and reads from it; and the table. */

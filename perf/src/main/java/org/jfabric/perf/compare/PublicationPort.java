@@ -1,11 +1,14 @@
 package org.jfabric.perf.compare;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.stream.Publication;
@@ -16,15 +19,16 @@ import org.jfabric.tool.PingPongContents;
 import org.jfabric.tool.ToolException;
 
 /**
- * One of two processes with a driver each in mode INVOKER: a publication sends, and subscriptions receive, all of them
- * polled by one thread. Messages are offered from a buffer of the application and read where the driver shows them.
+ * One of two processes with drivers in mode INVOKER: a publication sends, and subscriptions receive, all of them polled
+ * by one thread. Messages are offered from a buffer of the application and read where the driver shows them.
  */
 final class PublicationPort implements Port, StreamListener {
     private static final int LIMIT = 16;
 
     private final SideSettings settings;
-    private final FabricDriver driver;
-    private final Fabric fabric;
+    private final Place place;
+    /** One, or one for each subscription. */
+    private final List<FabricDriver> drivers = new ArrayList<>();
     private final Publication publication;
     private final Subscription[] readers;
     private final byte[] message;
@@ -34,34 +38,57 @@ final class PublicationPort implements Port, StreamListener {
     /** Never read. Without it the compiler would remove the access to the message. */
     private long seen;
 
+    /** Where the messages go. */
+    enum Place {
+        /** Through shared memory. */
+        MEMORY,
+        /** The same; what the side that begins writes is recorded. */
+        LOG,
+        /** Over udp, to a driver for each subscription, as if each were on a host of its own. */
+        HOSTS
+    }
+
     /**
-     * Starts the driver.
+     * Starts the drivers.
      *
-     * @param readers  of the side that begins; the other direction has one.
-     * @param recorded true if that side's messages are recorded.
+     * @param readers of the side that begins; the other direction has one.
      */
-    PublicationPort(SideSettings settings, int readers, boolean recorded) {
+    PublicationPort(SideSettings settings, int readers, Place place) {
         this.settings = settings;
+        this.place = place;
         boolean begins = settings.role() == SideRole.PING;
         comparing = settings.pass() == Pass.VERIFY || settings.pass() == Pass.VERIFY_STREAM;
         message = new byte[settings.sizeBytes()];
         payload = new UnsafeBuffer(message);
         this.readers = new Subscription[begins ? 1 : readers];
-        driver = FabricDriver.launchEmbedded(DriverConfig.builder()
-            .directory(settings.ownDirectory()).threadingMode(ThreadingMode.INVOKER).build());
-        fabric = driver.fabric();
-        Publication.Builder builder = Publication.on(fabric, address(settings.role()));
-        publication = (recorded && begins ? builder.recordIn(settings.onDisk()) : builder).open();
+        for (int i = 0; i < (place == Place.HOSTS ? this.readers.length : 1); i++) {
+            Path directory = settings.ownDirectory();
+            drivers.add(FabricDriver.launchEmbedded(DriverConfig.builder()
+                .directory(i == 0 ? directory : directory.resolveSibling(directory.getFileName() + "-" + i))
+                .threadingMode(ThreadingMode.INVOKER).set(LinkConfig.ENABLED, List.of("shm", "udp")).build()));
+        }
+        Publication.Builder builder = Publication.on(drivers.getFirst().fabric(), memory(settings.role()));
+        publication = switch (place) {
+            case MEMORY -> builder.open();
+            case LOG -> (begins ? builder.recordIn(settings.onDisk()) : builder).open();
+            case HOSTS -> builder.onNetwork(network(settings.role())).open();
+        };
     }
 
-    private static String address(SideRole role) {
+    private static String memory(SideRole role) {
         return "jfabric://" + role.text() + "/stream";
+    }
+
+    private String network(SideRole role) {
+        return Cable.host(role) + ':' + settings.port(role);
     }
 
     @Override
     public void connect() {
+        SideRole other = settings.other();
+        String from = place == Place.HOSTS ? "stream://" + network(other) + "/stream" : memory(other);
         for (int i = 0; i < readers.length; i++) {
-            readers[i] = Subscription.on(fabric, address(settings.other())).open();
+            readers[i] = Subscription.on(drivers.get(Math.min(i, drivers.size() - 1)).fabric(), from).open();
         }
     }
 
@@ -125,10 +152,7 @@ final class PublicationPort implements Port, StreamListener {
 
     @Override
     public void close() {
-        try {
-            fabric.close();
-        } finally {
-            driver.close();
-        }
+        drivers.forEach(driver -> driver.fabric().close());
+        drivers.forEach(FabricDriver::close);
     }
 }

@@ -44,6 +44,8 @@ enum SideKind {
     JFABRIC_STREAM,
     /** The same; what the side that begins writes is recorded. */
     JFABRIC_STREAM_RECORDED,
+    /** The same over udp, a driver for each subscription. */
+    JFABRIC_STREAM_HOSTS,
     /** JFabric, a recorded publication without readers, and the reader of its log. */
     JFABRIC_RECORDING,
     /** JFabric, the reader of a table of newest values. */
@@ -111,8 +113,12 @@ enum SideKind {
             case JFABRIC_ONE_THREAD -> new ManyPeersSide(
                 settings.directory(), Launch.pattern(), Launch.peers(), settings.sizeBytes());
             case JFABRIC_GROUP -> new GroupSide(settings, Launch.peers());
-            case JFABRIC_STREAM -> new PortSide(settings, new PublicationPort(settings, Launch.peers(), false));
-            case JFABRIC_STREAM_RECORDED -> new PortSide(settings, new PublicationPort(settings, Launch.peers(), true));
+            case JFABRIC_STREAM -> new PortSide(settings, new PublicationPort(settings, Launch.peers(),
+                PublicationPort.Place.MEMORY));
+            case JFABRIC_STREAM_RECORDED -> new PortSide(settings, new PublicationPort(settings, Launch.peers(),
+                PublicationPort.Place.LOG));
+            case JFABRIC_STREAM_HOSTS -> new PortSide(settings, new PublicationPort(settings, Launch.peers(),
+                PublicationPort.Place.HOSTS));
             case JFABRIC_RECORDING -> new JournalSide(settings, new StreamJournal(settings));
             case JFABRIC_TABLE -> new TableSide(settings);
             case AERON_ARCHIVE_DRIVER -> new ArchiveJournal.Driver(settings);

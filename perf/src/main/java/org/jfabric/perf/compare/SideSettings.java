@@ -33,6 +33,11 @@ record SideSettings(
         return directory.resolveSibling(RunDirectory.DISK).resolve(directory.getFileName());
     }
 
+    /** UDP port of a side. */
+    int port(SideRole of) {
+        return of == SideRole.PING ? port : port + 1;
+    }
+
     /** The role of the side that this one talks to. */
     SideRole other() {
         return role == SideRole.PING ? SideRole.PONG : SideRole.PING;

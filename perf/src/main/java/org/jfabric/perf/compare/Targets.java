@@ -12,6 +12,8 @@ final class Targets {
     private static final int MIB = 1 << 20;
     private static final List<Integer> LENT_SIZES = List.of(65_536, MIB, 4 * MIB);
     private static final int DATAGRAM = 1024;
+    private static final int LONG_DATAGRAM = 1_400;
+    private static final int MANY_DATAGRAMS = 65_536;
 
     /** The cell that is counted once, after the rounds. */
     static final Cell COLLECTED = new Cell(Contenders.INVOKER, Pass.COLLECTED, SIZE);
@@ -64,6 +66,7 @@ final class Targets {
         made.asBefore();
         made.againstTheBaseline();
         made.groups();
+        made.hosts();
         made.recording();
         return List.copyOf(made.targets);
     }
@@ -235,6 +238,26 @@ final class Targets {
                 Target.Reference.control(cell(Contenders.STREAM_CONTROL, Pass.WRITE, SIZE))), 1.2, 1.05, null));
         targets.add(Target.ofValue("read of 64 bytes of a table of newest values, ns",
             cell(Contenders.TABLE, Pass.GET, SIZE), CellMetric.OPERATION_TIME, 20, Double.NaN));
+    }
+
+    /** A publication and its readers on other hosts. */
+    private void hosts() {
+        for (String[] pair : new String[][] {{Contenders.HOSTS, Contenders.AERON_UDP, ""},
+            {Contenders.HOSTS_CABLE, Contenders.AERON_UDP_CABLE, ", over a cable"}}) {
+            targets.add(new Target("half round trip of 64 bytes, publication and subscription on two hosts"
+                + pair[2] + ", against Aeron UDP", cell(pair[0], Pass.EXCHANGE, SIZE), CellMetric.HALF_ROUND_TRIP,
+                cell(pair[1], Pass.EXCHANGE, SIZE), 1.0, 0.7));
+            targets.add(new Target("message rate of 64 bytes to 1 host" + pair[2] + ", against Aeron UDP",
+                cell(pair[0], Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE, cell(pair[1], Pass.STREAM, SIZE), 1.0, 1.5));
+            for (int size : new int[] {LONG_DATAGRAM, MANY_DATAGRAMS}) {
+                targets.add(new Target("MB/s with messages of " + size + " bytes to 1 host" + pair[2]
+                    + ", against Aeron UDP", cell(pair[0], Pass.STREAM, size), CellMetric.BANDWIDTH,
+                    cell(pair[1], Pass.STREAM, size), 1.0, 1.3));
+            }
+        }
+        targets.add(new Target("message rate of 64 bytes to 3 hosts, against Aeron UDP",
+            cell(Contenders.HOSTS_3, Pass.STREAM, SIZE), CellMetric.MESSAGE_RATE,
+            cell(Contenders.AERON_HOSTS_3, Pass.STREAM, SIZE), 1.0, 1.5));
     }
 
     /** Logs on one file system, each with the same bytes. */

@@ -16,6 +16,8 @@ final class UdpStreamSocket extends StreamSocket {
     /** What the header of IPv6 is longer than that of IPv4. */
     private static final int IN6_BYTES = 20;
     private static final int LINE = 64;
+    /** After so many calls that found a datagram the next one is for many: it takes longer than one for a single one. */
+    private static final int FINDS = 3;
 
     private final UdpPort port;
     private final LinkServices services;
@@ -28,7 +30,12 @@ final class UdpStreamSocket extends StreamSocket {
     private int collected;
     private long last;
     private int lastBytes;
+    /** Datagrams of the last call, or of none. */
     private int received;
+    /** The last call was for one datagram. */
+    private boolean isAlone;
+    /** Calls in a row that found one, or, if they were for many, more than one. */
+    private int finds;
     private int taken;
     private boolean isClosed;
 
@@ -132,8 +139,15 @@ final class UdpStreamSocket extends StreamSocket {
         for (int i = 0; i < received; i++) {
             incoming.nameLength(i, MessageVector.NAME_BYTES);
         }
-        received = Math.max(0, port.receive(incoming, incoming.capacity()));
         taken = 0;
+        if (isAlone && received == 1) {
+            // it is taken before the next one is looked for: another call would delay it
+            received = 0;
+            return false;
+        }
+        isAlone = finds < FINDS;
+        received = Math.max(0, port.receive(incoming, isAlone ? 1 : incoming.capacity()));
+        finds = received > (isAlone ? 0 : 1) ? finds + 1 : 0;
         return received > 0;
     }
 

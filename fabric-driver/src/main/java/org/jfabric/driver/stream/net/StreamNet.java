@@ -129,19 +129,26 @@ public final class StreamNet {
         nowNs += Math.clamp(clockNs - lastNs, 0, LONGEST_PAUSE_NS);
         lastNs = clockNs;
         int work = 0;
-        for (int i = 0; i < nodes.size(); i++) {
-            work += nodes.get(i).poll();
-        }
+        // what was written since the last step is sent first: receiving is a system call for each socket
         for (int i = writers.size() - 1; i >= 0; i--) {
             work += writers.get(i).step();
+        }
+        flush();
+        boolean isIdle = work == 0;
+        for (int i = 0; i < nodes.size(); i++) {
+            work += nodes.get(i).poll(isIdle);
         }
         for (int i = readers.size() - 1; i >= 0; i--) {
             work += readers.get(i).step();
         }
+        flush();
+        return work;
+    }
+
+    private void flush() {
         for (int i = 0; i < nodes.size(); i++) {
             nodes.get(i).port().flush();
         }
-        return work;
     }
 
     // ---- for writers and readers ----

@@ -34,6 +34,8 @@ import org.jfabric.info.LogPosition;
  */
 public final class StreamNode {
     private static final int DATAGRAMS_PER_POLL = 256;
+    /** Idle steps in which such a socket is left alone after one that found nothing: looking is a system call. */
+    private static final int RESTS = 15;
     private static final int HEADER = MessageHeaderDecoder.ENCODED_LENGTH;
     private static final int NAK_RANGE = NakDecoder.RangesDecoder.sbeBlockLength();
     private static final int NAK_GROUP = NakDecoder.RangesDecoder.sbeHeaderSize();
@@ -67,6 +69,7 @@ public final class StreamNode {
     private final CookieDecoder cookie = new CookieDecoder();
     private final AcceptDecoder accept = new AcceptDecoder();
     private final RefuseDecoder refuse = new RefuseDecoder();
+    private int rests;
     private long malformed;
 
     StreamNode(StreamNet net, StreamSocket port) {
@@ -119,8 +122,12 @@ public final class StreamNode {
         }
     }
 
-    /** Takes the datagrams that have arrived; their number. */
-    int poll() {
+    /** Takes the datagrams that have arrived; their number. A socket that brings reports only may rest in idle steps. */
+    int poll(boolean isIdle) {
+        if (isIdle && rests > 0 && paths.isEmpty()) {
+            rests--;
+            return 0;
+        }
         cookies.step(net.nowNs());
         int count = 0;
         while (count < DATAGRAMS_PER_POLL) {
@@ -140,6 +147,7 @@ public final class StreamNode {
                 malformed++;
             }
         }
+        rests = count == 0 ? RESTS : 0;
         return count;
     }
 
