@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jfabric.perf.loss.LossLatency;
 
 /**
  * Starts the JMH benchmarks of the runnable jar: the arguments are JMH's own.
@@ -20,6 +21,7 @@ public final class Benchmarks {
     private static final String SLEEP = "sleep";
 
     private static final String RING = "ring";
+    private static final String LOSS = "loss";
 
     private static final List<String> JVM_ARGS = List.of(
         "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -31,10 +33,10 @@ public final class Benchmarks {
     }
 
     /**
-     * Runs JMH, {@link WakeUpLatency}, {@link SleepLatency} or {@link RingRatio}.
+     * Runs JMH, {@link WakeUpLatency}, {@link SleepLatency}, {@link RingRatio} or {@link LossLatency}.
      *
-     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep} or {@code ring} and its
-     *             arguments.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep}, {@code ring} or {@code loss}
+     *             and its arguments.
      * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
      *                              start.
      * @throws InterruptedException if interrupted.
@@ -46,6 +48,8 @@ public final class Benchmarks {
             SleepLatency.main(Arrays.copyOfRange(args, 1, args.length));
         } else if (args.length > 0 && args[0].equals(RING)) {
             RingRatio.main(Arrays.copyOfRange(args, 1, args.length));
+        } else if (args.length > 0 && args[0].equals(LOSS)) {
+            LossLatency.main(Arrays.copyOfRange(args, 1, args.length));
         } else {
             org.openjdk.jmh.Main.main(withJvmArgs(args));
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.Collection;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.jfabric.perf.loss.LossLatency;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -60,6 +61,11 @@ class BenchmarksSmokeTest {
     @Test
     void shouldMeasureTheWakeUpOfASleepingReader() throws Exception {
         SleepLatency.main(new String[] {"3"});
+    }
+
+    @Test
+    void shouldMeasureStreamsThroughANetworkThatLoses() throws Exception {
+        LossLatency.main(new String[] {"0.2", "10000"});
     }
 
     private static String className(RunResult result) {

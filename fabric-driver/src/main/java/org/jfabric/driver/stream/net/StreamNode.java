@@ -34,8 +34,8 @@ import org.jfabric.info.LogPosition;
  */
 public final class StreamNode {
     private static final int DATAGRAMS_PER_POLL = 256;
-    /** Idle steps in which such a socket is left alone after one that found nothing: looking is a system call. */
-    private static final int RESTS = 15;
+    /** Idle steps leave such a socket alone for that long after one that found nothing: looking is a system call. */
+    private static final long REST_NS = 5_000;
     private static final int HEADER = MessageHeaderDecoder.ENCODED_LENGTH;
     private static final int NAK_RANGE = NakDecoder.RangesDecoder.sbeBlockLength();
     private static final int NAK_GROUP = NakDecoder.RangesDecoder.sbeHeaderSize();
@@ -69,12 +69,14 @@ public final class StreamNode {
     private final CookieDecoder cookie = new CookieDecoder();
     private final AcceptDecoder accept = new AcceptDecoder();
     private final RefuseDecoder refuse = new RefuseDecoder();
-    private int rests;
+    /** Time of the last step that found nothing. */
+    private long emptyNs;
     private long malformed;
 
     StreamNode(StreamNet net, StreamSocket port) {
         this.net = net;
         this.port = port;
+        emptyNs = net.nowNs() - REST_NS;
         sender = new ControlSender(port);
         cookies = new Cookies(net.numbers(), net.nowNs());
     }
@@ -124,11 +126,11 @@ public final class StreamNode {
 
     /** Takes the datagrams that have arrived; their number. A socket that brings reports only may rest in idle steps. */
     int poll(boolean isIdle) {
-        if (isIdle && rests > 0 && paths.isEmpty()) {
-            rests--;
+        long nowNs = net.nowNs();
+        if (isIdle && paths.isEmpty() && nowNs - emptyNs < REST_NS) {
             return 0;
         }
-        cookies.step(net.nowNs());
+        cookies.step(nowNs);
         int count = 0;
         while (count < DATAGRAMS_PER_POLL) {
             int length = port.receive();
@@ -147,7 +149,7 @@ public final class StreamNode {
                 malformed++;
             }
         }
-        rests = count == 0 ? RESTS : 0;
+        emptyNs = count == 0 ? nowNs : nowNs - REST_NS;
         return count;
     }
 
