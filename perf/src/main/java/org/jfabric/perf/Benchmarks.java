@@ -33,10 +33,10 @@ public final class Benchmarks {
     }
 
     /**
-     * Runs JMH, {@link WakeUpLatency}, {@link SleepLatency}, {@link RingRatio} or {@link LossLatency}.
+     * Runs JMH or one of the programs beside it.
      *
-     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep}, {@code ring} or {@code loss}
-     *             and its arguments.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep}, {@code ring} or
+     *             {@code loss} and its arguments.
      * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
      *                              start.
      * @throws InterruptedException if interrupted.

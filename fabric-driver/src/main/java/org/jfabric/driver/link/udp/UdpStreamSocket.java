@@ -16,7 +16,7 @@ final class UdpStreamSocket extends StreamSocket {
     /** What the header of IPv6 is longer than that of IPv4. */
     private static final int IN6_BYTES = 20;
     private static final int LINE = 64;
-    /** After so many calls that found a datagram the next one is for many: it takes longer than one for a single one. */
+    /** After so many calls that found a datagram the next one is for many, which takes longer. */
     private static final int FINDS = 3;
 
     private final UdpPort port;
