@@ -88,7 +88,8 @@ public final class LossLatency {
                 Relay.Network.PLAIN, new Relay.Network(DELAY_NS, 0, 0, 0))) {
                 System.out.printf(Locale.ROOT, "%n64 bytes, %,d messages/s, relay with %.0f us each way%n"
                     + "%-14s %8s %12s %12s %12s %12s %12s %10s%n", (long) (NS_PER_SECOND / INTERVAL_NS),
-                    network.delayNs() / NS_PER_US, "", "loss %", "p50 us", "p99 us", "p99.9 us", "quiet p99.9", "max us",
+                    network.delayNs() / NS_PER_US, "", "loss %", "p50 us", "p99 us", "p99.9 us", "quiet p99.9",
+                    "max us",
                     "sent late");
                 for (int loss : losses) {
                     for (BiFunction<Path, Integer, LossyStream> each : streams) {

@@ -124,7 +124,7 @@ public final class StreamNode {
         }
     }
 
-    /** Takes the datagrams that have arrived; their number. In idle steps a socket may rest that brings reports only. */
+    /** Takes what has arrived; the number of datagrams. In idle steps a socket may rest that brings reports only. */
     int poll(boolean isIdle) {
         long nowNs = net.nowNs();
         if (isIdle && paths.isEmpty() && nowNs - emptyNs < REST_NS) {
