@@ -45,7 +45,8 @@ record StreamAddress(String network, String group) {
                 FabricErrno.EINVAL, "the address of a stream is " + address,
                 "Name it stream://<host>:<port>/<group>, or stream://<host>:<port>;<host>:<port>/<group>.");
         }
-        StreamAddress parsed = new StreamAddress(address.substring(SCHEME.length(), slash), address.substring(slash + 1));
+        StreamAddress parsed =
+            new StreamAddress(address.substring(SCHEME.length(), slash), address.substring(slash + 1));
         List<String> paths = paths(parsed.network);
         if (paths.size() > MOST_PATHS) {
             throw new FabricException(FabricErrno.EINVAL, "the stream " + address + " has " + paths.size() + " paths",

@@ -10,7 +10,10 @@ import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.Words;
 
-/** A UDP socket for the datagrams of streams, with one for a multicast group beside it: many are sent and received with one system call. */
+/**
+ * A UDP socket for the datagrams of streams, with one for a multicast group beside it: many are sent and received with
+ * one system call.
+ */
 final class UdpStreamSocket extends StreamSocket {
     private static final int LEAST_BYTES = 512;
     /** What the header of IPv6 is longer than that of IPv4. */

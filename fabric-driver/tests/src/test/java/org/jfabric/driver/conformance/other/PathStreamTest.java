@@ -214,6 +214,28 @@ class PathStreamTest {
     }
 
     @Test
+    void shouldNameWhatNeitherPathHasBrought() {
+        Publication publication = keep(Publication.on(writing, "jfabric://alpha/quotes?lossy")
+            .onNetwork("127.0.0.1:" + port + ";127.0.0.1:" + otherPort).open());
+        LossyRelay a = keep(new LossyRelay(port, SEED, 0));
+        LossyRelay b = keep(new LossyRelay(otherPort, SEED, 0));
+        Reader reader = read(reading, "127.0.0.1:" + a.port() + ";127.0.0.1:" + b.port());
+        messages.stream(publication, 100, reader);
+        a.cut(true);
+        messages.stream(publication, 200, reader);
+        assertEquals(0, reader.gaps, reader::toString);
+        b.cut(true);
+        Deadline.await("more than a ring", () -> {
+            messages.offer(publication);
+            return publication.position() >= 5_000;
+        }, publication::toString);
+        b.cut(false);
+        messages.stream(publication, 5_100, reader);
+        assertTrue(reader.gaps > 1_000 && reader.gaps < 5_000, reader::toString);
+        assertEquals(200 + reader.gaps, reader.lastGap + 1, reader::toString);
+    }
+
+    @Test
     void shouldJoinWithOnePathWhenTheOtherOneIsSilent() {
         Publication publication = publish("127.0.0.1:" + port);
         Reader reader = read(reading, "127.0.0.1:" + otherPort + ";127.0.0.1:" + port);
