@@ -8,7 +8,6 @@ module org.jfabric {
     requires org.jfabric.codecs;
 
     exports org.jfabric;
-    exports org.jfabric.feed;
     exports org.jfabric.future;
     exports org.jfabric.info;
     exports org.jfabric.stream;

@@ -166,8 +166,7 @@ class ArgumentOrderTest {
     private static List<Class<?>> publicClasses() throws IOException, URISyntaxException, ClassNotFoundException {
         Path classes = Path.of(Endpoint.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         List<Class<?>> found = new ArrayList<>();
-        for (String folder : List.of("org/jfabric", "org/jfabric/info", "org/jfabric/feed", "org/jfabric/future",
-            "org/jfabric/stream")) {
+        for (String folder : List.of("org/jfabric", "org/jfabric/info", "org/jfabric/future", "org/jfabric/stream")) {
             try (Stream<Path> files = Files.list(classes.resolve(folder))) {
                 for (Path file : files.filter(path -> path.toString().endsWith(".class")).sorted().toList()) {
                     String name = classes.relativize(file).toString().replace('/', '.');

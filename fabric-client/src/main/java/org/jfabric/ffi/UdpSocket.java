@@ -5,6 +5,9 @@ import org.agrona.UnsafeApi;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /**
  * UDP sockets that send and receive many datagrams with one system call, to and from native addresses.
@@ -34,7 +37,10 @@ public final class UdpSocket {
     private static final int IP_ADD_MEMBERSHIP = 35;
     private static final int IP_MULTICAST_ALL = 49;
     private static final int IPPROTO_IPV6 = 41;
+    private static final int IPV6_MULTICAST_IF = 17;
+    private static final int IPV6_ADD_MEMBERSHIP = 20;
     private static final int IPV6_V6ONLY = 26;
+    private static final int IPV6_MULTICAST_ALL = 29;
     private static final int ADDRESS_BYTES = 4;
 
     private static final Downcall SOCKET = Downcall.of("socket", 3);
@@ -125,6 +131,16 @@ public final class UdpSocket {
     }
 
     /**
+     * Sends multicast datagrams through the interface with a number.
+     *
+     * @param fd IPv6 descriptor.
+     * @return 0 or a negative errno.
+     */
+    public static int multicastInterface(int fd, int index) {
+        return setInt(fd, IPPROTO_IPV6, IPV6_MULTICAST_IF, index);
+    }
+
+    /**
      * Receives the datagrams of a group, and none of groups that only other sockets have joined.
      *
      * @param fd    IPv4 descriptor.
@@ -139,6 +155,21 @@ public final class UdpSocket {
         System.arraycopy(local, 0, request, ADDRESS_BYTES, ADDRESS_BYTES);
         int result = set(fd, IPPROTO_IP, IP_ADD_MEMBERSHIP, request);
         return result == 0 ? setInt(fd, IPPROTO_IP, IP_MULTICAST_ALL, 0) : result;
+    }
+
+    /**
+     * As {@link #join(int, byte[], byte[])}, with IPv6.
+     *
+     * @param fd    IPv6 descriptor.
+     * @param group address of the group, 16 bytes.
+     * @param index number of the interface, 0 to leave the choice to the kernel.
+     * @return 0 or a negative errno.
+     */
+    public static int join(int fd, byte[] group, int index) {
+        byte[] request = Arrays.copyOf(group, group.length + Integer.BYTES);
+        ByteBuffer.wrap(request).order(ByteOrder.nativeOrder()).putInt(group.length, index);
+        int result = set(fd, IPPROTO_IPV6, IPV6_ADD_MEMBERSHIP, request);
+        return result == 0 ? setInt(fd, IPPROTO_IPV6, IPV6_MULTICAST_ALL, 0) : result;
     }
 
     /**

@@ -361,8 +361,10 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          * group is lossy its writer waits for them as for readers of this host. Anyone who reaches the socket can read
          * the group; whoever sees the datagrams can forge them.
          *
-         * @param socket {@code host:port} of this host, from where the driver sends over UDP; several groups can have
-         *               the same.
+         * @param socket {@code host:port} of this host, from where the driver sends over UDP to each host, or
+         *               {@code group:port} of a multicast group, with {@code @interface} behind it if it is not that of
+         *               the driver's configuration; several groups can have the same. Two with a semicolon between them
+         *               are two paths: everything is sent by both.
          * @return this.
          */
         public Builder onNetwork(String socket) {

@@ -79,7 +79,8 @@ public final class Subscription implements AutoCloseable {
      *
      * @param fabric  of any driver of this user.
      * @param address {@code jfabric://driver/group}, with the driver of the writer; of a writer on another host
-     *                {@code stream://host:port/group}, as {@link Publication.Builder#onNetwork} has named it there.
+     *                {@code stream://host:port/group}, as {@link Publication.Builder#onNetwork} has named it there,
+     *                with a second {@code ;host:port} for two paths.
      * @return a builder with defaults.
      */
     public static Builder on(Fabric fabric, String address) {

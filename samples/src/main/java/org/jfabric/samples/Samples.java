@@ -12,7 +12,6 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
-import org.jfabric.samples.feed.TwoPaths;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -23,6 +22,7 @@ import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.once.ExactlyOnce;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
+import org.jfabric.samples.paths.TwoPaths;
 import org.jfabric.samples.quotes.Quotes;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.restart.Heartbeat;
@@ -66,7 +66,7 @@ public final class Samples {
         add("sequencer", "[run FOLDER | desk NUMBER COUNT FOLDER] one sequence of several senders' orders",
             SequencedOrders::main);
         add("table", "the newest price of each instrument, for readers that come when they like", NewestPrices::main);
-        add("feed", "quotes over two paths, of which one ends in the middle", TwoPaths::main);
+        add("paths", "quotes over two paths, of which one is cut in the middle", TwoPaths::main);
         add("images", "images of an order book that three readers use in the writer's memory", BookImages::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);

@@ -13,7 +13,8 @@ import org.jfabric.stream.LogOptions;
  * {@link LogOptions}, or several of them.
  *
  * @param isLossy whether its writer does not wait for readers.
- * @param network where its writer's driver sends it to other hosts from, {@code host:port}; null if it does not.
+ * @param network where its writer's driver sends it to other hosts from, {@code host:port}, or to which multicast
+ *                group; two with a semicolon between them; null if it does not.
  * @param log     where it is recorded, or null.
  * @param options of the log.
  */

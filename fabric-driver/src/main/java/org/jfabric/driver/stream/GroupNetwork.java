@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.stream.net.StreamNet;
-import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamPolicy;
 import org.jfabric.driver.stream.net.StreamSocket;
@@ -31,15 +31,25 @@ final class GroupNetwork {
     private final LinkServices services;
     private final StreamSockets sockets;
     private final StreamNet net;
-    /** Of groups that are sent, by the text that their writers have given. */
+    /** Of groups that are sent, by the paths as their writers have named them. */
     private final Map<String, Sending> sending = new HashMap<>();
     private final List<NetworkReader> readers = new ArrayList<>();
+    private long othersCounter;
 
-    /** A socket for the groups that are sent from one address. */
+    /** A socket for the groups that are sent from one address, or to one multicast group. */
     private static final class Sending {
         /** Null while it is being opened. */
-        private StreamNode node;
+        private StreamPath path;
         private int groups;
+    }
+
+    /**
+     * A socket that was opened for groups.
+     *
+     * @param path as in the name of the group.
+     * @param peer the multicast group; null without.
+     */
+    record Opened(String path, StreamSocket port, SocketName peer) {
     }
 
     GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets) {
@@ -55,51 +65,82 @@ final class GroupNetwork {
 
     // ---- sending ----
 
-    /** Whether the socket of a group is being opened for another one. */
-    boolean isOpening(String socket) {
-        return sending.containsKey(socket) && sending.get(socket).node == null;
+    /** Whether a socket of a group is being opened for another one. */
+    boolean isOpening(String network) {
+        return StreamAddress.paths(network).stream()
+            .anyMatch(path -> sending.containsKey(path) && sending.get(path).path == null);
     }
 
-    /** A group is about to be sent; returns whether its socket is still to be opened. */
-    boolean claim(String socket) {
-        Sending known = sending.computeIfAbsent(socket, each -> new Sending());
-        return known.groups++ == 0;
+    /** A group is about to be sent; returns those of its paths whose sockets are still to be opened. */
+    List<String> claim(String network) {
+        List<String> closed = new ArrayList<>();
+        for (String path : StreamAddress.paths(network)) {
+            if (sending.computeIfAbsent(path, each -> new Sending()).groups++ == 0) {
+                closed.add(path);
+            }
+        }
+        return closed;
     }
 
-    /** Opens that socket. Resource thread. */
-    StreamSocket open(String socket) {
-        return sockets.open(StreamAddress.resolve(socket));
+    /** Opens those sockets. Resource thread. */
+    List<Opened> open(String network, List<String> closed) {
+        List<StreamAddress.Way> ways = StreamAddress.writerWays(network);
+        List<String> paths = StreamAddress.paths(network);
+        List<Opened> opened = new ArrayList<>();
+        try {
+            for (String path : closed) {
+                StreamAddress.Way way = ways.get(paths.indexOf(path));
+                opened.add(new Opened(path, sockets.open(way.socket(), way.networkInterface()),
+                    way.isMulticast() ? way.socket() : null));
+            }
+        } catch (RuntimeException e) {
+            opened.forEach(each -> each.port().close());
+            throw e;
+        }
+        return opened;
     }
 
-    /** The socket is open. */
-    void opened(String socket, StreamSocket port) {
-        sending.get(socket).node = net.open(port);
+    /** The sockets are open. */
+    void opened(List<Opened> opened) {
+        opened.forEach(each -> sending.get(each.path()).path = new StreamPath(net.open(each.port()), each.peer()));
     }
 
-    /** A group is not sent from that socket any more, or could not be. */
-    void release(String socket) {
-        Sending known = sending.get(socket);
-        if (--known.groups == 0) {
-            sending.remove(socket);
-            if (known.node != null) {
-                net.close(known.node);
+    /** A group is not sent by those paths any more, or could not be. */
+    void release(String network) {
+        for (String path : StreamAddress.paths(network)) {
+            Sending known = sending.get(path);
+            if (--known.groups == 0) {
+                sending.remove(path);
+                if (known.path != null) {
+                    net.close(known.path.node());
+                }
             }
         }
     }
 
-    /** A group is sent from now on, by the socket that it has claimed. */
+    /** A group is sent from now on, by the sockets that it has claimed. */
     void publish(Group group, long stallTimeoutNs) {
         GroupName name = group.name();
-        GroupSource source = new GroupSource(group, services, this::stepNow, () -> release(name.network()));
+        GroupSource source = new GroupSource(group, services, this);
         StreamPolicy policy = name.isLossy() ? StreamPolicy.lossy()
             : StreamPolicy.reliable().withStallTimeout(stallTimeoutNs);
         source.sentBy(net.publish(FabricName.endpointOf(name.address()), source, policy,
-            List.of(new StreamPath(sending.get(name.network()).node, null))));
+            StreamAddress.paths(name.network()).stream().map(path -> sending.get(path).path).toList()));
         group.open(source);
     }
 
-    private void stepNow() {
+    /** Steps, while a driver that ends waits for the hosts. */
+    void step() {
         net.step(services.environment().nanoTime());
+    }
+
+    /** Counts another writer of the same name at a multicast group. */
+    void countOther() {
+        if (othersCounter == 0) {
+            othersCounter = services.counterAddress("streams: other writers of multicast groups");
+        }
+        // one writer, read by tools: no ordering is needed, but the store must not tear
+        UnsafeApi.putLongOpaque(null, othersCounter, UnsafeApi.getLong(othersCounter) + 1);
     }
 
     // ---- reading ----
@@ -168,9 +209,7 @@ final class GroupNetwork {
     /** A reader has ended, and has no ring any more. */
     void ended(NetworkReader reader) {
         readers.remove(reader);
-        if (reader.node() != null) {
-            net.close(reader.node());
-        }
+        reader.paths().forEach(path -> net.close(path.node()));
         groups.unclaim(reader.address());
     }
 
@@ -197,11 +236,12 @@ final class GroupNetwork {
         }
     }
 
-    /** Finds the writer, and opens the socket for its datagrams. */
+    /** Finds the writer, and opens the sockets for its datagrams. */
     private final class OpenTask extends ResourceTask {
         private final NetworkReader reader;
-        private SocketName writer;
-        private StreamSocket port;
+        private final List<Opened> opened = new ArrayList<>();
+        /** Why one of two paths is not used. */
+        private FabricException lack;
 
         OpenTask(NetworkReader reader) {
             this.reader = reader;
@@ -209,17 +249,32 @@ final class GroupNetwork {
 
         @Override
         protected void execute() {
-            writer = StreamAddress.resolve(reader.socket());
-            port = sockets.openTo(writer);
+            List<String> paths = StreamAddress.paths(reader.network());
+            for (String path : paths) {
+                try {
+                    StreamAddress.Way way = StreamAddress.way(path);
+                    opened.add(new Opened(path, sockets.openTo(way.socket(), way.networkInterface()), way.socket()));
+                } catch (FabricException e) {
+                    lack = e;
+                }
+            }
+            if (opened.isEmpty()) {
+                throw lack;
+            }
         }
 
         @Override
         protected void onDone() {
-            if (readers.contains(reader)) {
-                reader.subscribe(net, net.open(port), writer);
-            } else {
-                port.close();
+            if (!readers.contains(reader)) {
+                opened.forEach(each -> each.port().close());
+                return;
             }
+            if (lack != null) {
+                // as if that network had failed: the other one brings everything
+                services.onError(lack);
+            }
+            reader.subscribe(
+                net, opened.stream().map(each -> new StreamPath(net.open(each.port()), each.peer())).toList());
         }
 
         @Override

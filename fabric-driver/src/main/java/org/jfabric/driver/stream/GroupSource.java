@@ -24,8 +24,7 @@ final class GroupSource extends StreamSource {
     private final Group group;
     private final GroupRing ring;
     private final LinkServices services;
-    private final Runnable step;
-    private final Runnable onEnd;
+    private final GroupNetwork network;
     private final LogPosition first;
     /** Offsets of the messages, by the lower bits of their positions: each takes a line at least. */
     private final long[] offsets;
@@ -39,18 +38,12 @@ final class GroupSource extends StreamSource {
     private long drained;
     private long drainedNs;
 
-    /**
-     * Of a group that is open.
-     *
-     * @param step  of the network.
-     * @param onEnd when nothing is sent any more.
-     */
-    GroupSource(Group group, LinkServices services, Runnable step, Runnable onEnd) {
+    /** Of a group that is open. */
+    GroupSource(Group group, LinkServices services, GroupNetwork network) {
         this.group = group;
         this.ring = group.ring();
         this.services = services;
-        this.step = step;
-        this.onEnd = onEnd;
+        this.network = network;
         first = group.next();
         offsets = new long[ring.capacity() / GroupRingDescriptor.RECORD_ALIGNMENT];
         noted = group.tail();
@@ -147,6 +140,14 @@ final class GroupSource extends StreamSource {
     }
 
     @Override
+    public void onOtherWriter(String address) {
+        network.countOther();
+        services.onError(new FabricException(FabricErrno.EBUSY, "group " + group.address() + " is sent to "
+            + group.name().network() + ", where " + address + " sends another one of that name",
+            "Readers stay with the one that has answered first. Give each a name or a multicast group of its own."));
+    }
+
+    @Override
     public void onLeft(RemoteReader reader, int errno) {
         if (errno == FabricErrno.ETIMEDOUT || errno == FabricErrno.ECONNRESET) {
             services.onError(new FabricException(errno, "host " + reader.address() + " does not read group "
@@ -185,7 +186,7 @@ final class GroupSource extends StreamSource {
         if (!isReleased && (writer.isDrained() || isStuck())) {
             isReleased = true;
             writer.release();
-            onEnd.run();
+            network.release(group.name().network());
         }
         return isReleased;
     }
@@ -212,7 +213,7 @@ final class GroupSource extends StreamSource {
         long deadlineNs = services.environment().nanoTime() + LAST_NS;
         while (!services.environment().isKilled() && !writer.isDrained()
             && services.environment().nanoTime() - deadlineNs < 0) {
-            step.run();
+            network.step();
             services.environment().pause();
         }
         boolean isWhole = writer.isDrained();
@@ -223,9 +224,9 @@ final class GroupSource extends StreamSource {
             isReleased = true;
             writer.release();
             if (!services.environment().isKilled()) {
-                step.run();
+                network.step();
             }
-            onEnd.run();
+            network.release(group.name().network());
         }
         return isWhole;
     }

@@ -23,7 +23,6 @@ import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.driver.resource.PeerFile;
 import org.jfabric.driver.resource.ResourceTask;
 import org.jfabric.driver.resource.UnmapTask;
-import org.jfabric.driver.stream.net.StreamSocket;
 import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.driver.stream.record.LogWriter;
 import org.jfabric.ffi.LinuxErrno;
@@ -809,8 +808,9 @@ public final class Groups {
         private final int capacity;
         /** Null for that of the log, or of a new one. */
         private LogPosition first;
-        private boolean opensSocket;
-        private StreamSocket socket;
+        /** Of paths whose sockets are to be opened, and those then. */
+        private List<String> closed = List.of();
+        private List<GroupNetwork.Opened> opened = List.of();
         private LogWriter log;
         private MappedFile file;
 
@@ -824,7 +824,9 @@ public final class Groups {
         }
 
         void submit() {
-            opensSocket = isSent() && network.claim(group.name().network());
+            if (isSent()) {
+                closed = network.claim(group.name().network());
+            }
             services.submit(this);
         }
 
@@ -840,8 +842,8 @@ public final class Groups {
         @Override
         protected void execute() {
             GroupName name = group.name();
-            if (opensSocket) {
-                socket = network.open(name.network());
+            if (isSent()) {
+                opened = network.open(name.network(), closed);
             }
             if (name.log() == null && first == null) {
                 first = new LogPosition(new UUID(services.environment().randomLong(),
@@ -857,8 +859,8 @@ public final class Groups {
                 if (file == null && log != null) {
                     log.close();
                 }
-                if (file == null && socket != null) {
-                    socket.close();
+                if (file == null) {
+                    opened.forEach(each -> each.port().close());
                 }
             }
         }
@@ -877,8 +879,8 @@ public final class Groups {
         @Override
         protected void onDone() {
             GroupRing ring = new GroupRing(services, file, number, capacity);
-            if (socket != null) {
-                network.opened(group.name().network(), socket);
+            if (isSent()) {
+                network.opened(opened);
             }
             if (group.isClosed()) {
                 ring.discard();

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.stream.net.StreamNet;
-import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamReader;
 import org.jfabric.driver.stream.net.StreamSink;
@@ -12,7 +11,6 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
-import org.jfabric.info.SocketName;
 import org.jfabric.layout.GroupRingDescriptor;
 
 /**
@@ -33,7 +31,8 @@ final class NetworkReader extends StreamSink {
     /** Where the first of those who wait wants to begin; null for the next message. */
     private final LogPosition from;
     private final List<GroupJoin> joins = new ArrayList<>();
-    private StreamNode node;
+    /** Empty while their sockets are being opened. */
+    private List<StreamPath> paths = List.of();
     private StreamReader reader;
     /** Null before the writer has accepted; without a ring until that is made. */
     private Group group;
@@ -55,13 +54,13 @@ final class NetworkReader extends StreamSink {
         return address;
     }
 
-    /** {@code host:port} of the writer's driver. */
-    String socket() {
-        return parts.socket();
+    /** {@code host:port} of each path to the writer. */
+    String network() {
+        return parts.network();
     }
 
-    StreamNode node() {
-        return node;
+    List<StreamPath> paths() {
+        return paths;
     }
 
     /** Those who wait for the ring. */
@@ -81,11 +80,10 @@ final class NetworkReader extends StreamSink {
         }
     }
 
-    /** The socket is open. */
-    void subscribe(StreamNet net, StreamNode newNode, SocketName writer) {
-        node = newNode;
-        reader = net.subscribe(
-            parts.group(), services.driverName(), from, this, List.of(new StreamPath(node, writer)));
+    /** The sockets are open. */
+    void subscribe(StreamNet net, List<StreamPath> newPaths) {
+        paths = newPaths;
+        reader = net.subscribe(parts.group(), services.driverName(), from, this, paths);
     }
 
     // ---- what arrives ----
@@ -188,7 +186,7 @@ final class NetworkReader extends StreamSink {
             close(endErrno);
             return 1;
         }
-        if (isOpen() && group.readers().isEmpty() || group == null && joins.isEmpty() && node != null) {
+        if (isOpen() && group.readers().isEmpty() || group == null && joins.isEmpty() && !paths.isEmpty()) {
             close(FabricErrno.ESHUTDOWN);
             return 1;
         }
@@ -221,7 +219,7 @@ final class NetworkReader extends StreamSink {
         String what = "the stream " + address;
         return switch (errno) {
             case FabricErrno.ECONNREFUSED -> new FabricException(errno, what + " has no writer: the driver at "
-                + parts.socket() + " sends no group of that name", "Join again when its publication is open.");
+                + parts.network() + " sends no group of that name", "Join again when its publication is open.");
             case FabricErrno.EHOSTUNREACH -> new FabricException(errno, what + " does not answer",
                 "Start its writer; check address, port and firewall, and that its publication names this address.");
             case FabricErrno.EMSGSIZE -> new FabricException(errno, what + " has longer datagrams than this driver",

@@ -156,17 +156,16 @@ class DependencyRulesTest {
 
     @Test
     void shouldNotNameTheDriverInTheClient() {
-        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.info..", "org.jfabric.feed..",
-                "org.jfabric.future..", "org.jfabric.stream..", "org.jfabric.client..", "org.jfabric.layout..",
+        check(noClasses().that().resideInAnyPackage("org.jfabric", "org.jfabric.info..", "org.jfabric.future..",
+                "org.jfabric.stream..", "org.jfabric.client..", "org.jfabric.layout..",
                 "org.jfabric.ffi..")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.driver..", "org.jfabric.tool..")
             .because("the client reaches an embedded driver through the port in org.jfabric.client"));
     }
 
     @Test
-    void shouldUseOnlyThePublicApiInFeedsFuturesAndStreams() {
-        check(noClasses().that().resideInAnyPackage(
-                "org.jfabric.feed..", "org.jfabric.future..", "org.jfabric.stream..")
+    void shouldUseOnlyThePublicApiInFuturesAndStreams() {
+        check(noClasses().that().resideInAnyPackage("org.jfabric.future..", "org.jfabric.stream..")
             // it reads files and needs no driver
             .and().doNotHaveSimpleName("LogReader")
             .should().dependOnClassesThat().resideInAnyPackage("org.jfabric.client..", "org.jfabric.layout..",

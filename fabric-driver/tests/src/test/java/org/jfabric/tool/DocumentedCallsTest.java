@@ -23,8 +23,8 @@ class DocumentedCallsTest {
     private static final Path ROOT = Path.of("..");
     private static final Pattern CODE = Pattern.compile("`([^`\\n]+)`");
     private static final Pattern MEMBER = Pattern.compile("(?<![\\w./])([A-Z]\\w*)\\.([A-Za-z]\\w*)\\b(?!/|\\.java)");
-    private static final List<String> API = List.of("org/jfabric", "org/jfabric/info", "org/jfabric/feed",
-        "org/jfabric/future", "org/jfabric/stream", "org/jfabric/driver", "org/jfabric/driver/config");
+    private static final List<String> API = List.of("org/jfabric", "org/jfabric/info", "org/jfabric/future",
+        "org/jfabric/stream", "org/jfabric/driver", "org/jfabric/driver/config");
 
     private final Map<String, Class<?>> classes = new HashMap<>();
 

@@ -89,8 +89,7 @@ public final class LossLatency {
                 System.out.printf(Locale.ROOT, "%n64 bytes, %,d messages/s, relay with %.0f us each way%n"
                     + "%-14s %8s %12s %12s %12s %12s %12s %10s%n", (long) (NS_PER_SECOND / INTERVAL_NS),
                     network.delayNs() / NS_PER_US, "", "loss %", "p50 us", "p99 us", "p99.9 us", "quiet p99.9",
-                    "max us",
-                    "sent late");
+                    "max us", "sent late");
                 for (int loss : losses) {
                     for (BiFunction<Path, Integer, LossyStream> each : streams) {
                         Path folder = directory.path().resolve("run" + runs++);

@@ -38,7 +38,9 @@ final class UdpNativePort extends UdpPort {
                 // without the privilege the socket is not polled, which the verdict says
                 BusyPoll.set(fd, config.get(UdpConfig.BUSY_POLL_MICROS));
             }
-            if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
+            if (wanted.isIn6()) {
+                UdpSocket.multicastInterface(fd, interfaceIndex(local));
+            } else if (!local.isAnyLocalAddress()) {
                 UdpSocket.multicastInterface(fd, local.getAddress());
             }
             UdpNativePort port = new UdpNativePort(
@@ -91,7 +93,9 @@ final class UdpNativePort extends UdpPort {
 
     @Override
     protected int joinGroup(SocketName group) {
-        return UdpSocket.join(fd, group.inetAddress().getAddress(), local().getAddress());
+        byte[] address = group.inetAddress().getAddress();
+        return group.isIn6() ? UdpSocket.join(fd, address, interfaceIndex(local()))
+            : UdpSocket.join(fd, address, local().getAddress());
     }
 
     @Override

@@ -48,8 +48,9 @@ final class UdpNioPort extends UdpPort {
             channel.setOption(StandardSocketOptions.SO_REUSEADDR, shared);
             channel.setOption(StandardSocketOptions.SO_RCVBUF, config.get(UdpConfig.BUFFER_BYTES));
             channel.setOption(StandardSocketOptions.SO_SNDBUF, config.get(UdpConfig.BUFFER_BYTES));
-            if (!wanted.isIn6() && !local.isAnyLocalAddress()) {
-                channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
+            NetworkInterface networkInterface = NetworkInterface.getByInetAddress(local);
+            if (networkInterface != null) {
+                channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, networkInterface);
             }
             channel.bind(new InetSocketAddress(wanted.inetAddress(), wanted.port()));
             return new UdpNioPort(network, channel, SocketName.of((InetSocketAddress) channel.getLocalAddress()), local,

@@ -1,6 +1,8 @@
 package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.util.Arrays;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
@@ -63,18 +65,33 @@ public abstract class UdpPort extends BoundAddress {
             throw new FabricException(FabricErrno.EOPNOTSUPP,
                 "joining " + group + " with " + name, "Use groups and endpoints of IPv4.");
         }
+        return openGroup(group);
+    }
+
+    /** A socket for a group, on the same interface. */
+    final UdpPort openGroup(SocketName group) {
         UdpPort port = network.open(group, local, true, config);
         int result = port.joinGroup(group);
         if (result < 0) {
             port.close();
             throw new FabricException(-result, "the group " + group + " cannot be joined at " + local.getHostAddress(),
-                "Bind the endpoint to an interface with multicast, and check net.ipv4.igmp_max_memberships.");
+                "Name an interface with multicast, and check net.ipv4.igmp_max_memberships.");
         }
         return port;
     }
 
     final InetAddress local() {
         return local;
+    }
+
+    /** Number of the interface with an address; 0 if there is none. */
+    static int interfaceIndex(InetAddress address) {
+        try {
+            NetworkInterface found = NetworkInterface.getByInetAddress(address);
+            return found == null ? 0 : found.getIndex();
+        } catch (SocketException gone) {
+            return 0;
+        }
     }
 
     /** Makes the next datagram wake the driver; false if the system has no event for it. */

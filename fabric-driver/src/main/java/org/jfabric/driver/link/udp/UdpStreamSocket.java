@@ -10,7 +10,10 @@ import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.Words;
 
-/** A UDP socket for the datagrams of streams: many are sent and received with one system call. */
+/**
+ * A UDP socket for the datagrams of streams, with one for a multicast group beside it: many are sent and received with
+ * one system call.
+ */
 final class UdpStreamSocket extends StreamSocket {
     private static final int LEAST_BYTES = 512;
     /** What the header of IPv6 is longer than that of IPv4. */
@@ -20,6 +23,8 @@ final class UdpStreamSocket extends StreamSocket {
     private static final int FINDS = 3;
 
     private final UdpPort port;
+    /** Receives what is sent to a multicast group; null without one. */
+    private final UdpPort group;
     private final LinkServices services;
     private final int maxBytes;
     private final MessageVector outgoing;
@@ -37,10 +42,12 @@ final class UdpStreamSocket extends StreamSocket {
     /** Calls in a row that found one, or, if they were for many, more than one. */
     private int finds;
     private int taken;
+    private boolean isOfGroup;
     private boolean isClosed;
 
-    UdpStreamSocket(UdpPort port, LinkServices services, DriverConfig config) {
+    UdpStreamSocket(UdpPort port, UdpPort group, LinkServices services, DriverConfig config) {
         this.port = port;
+        this.group = group;
         this.services = services;
         maxBytes = Math.max(
             LEAST_BYTES, config.get(UdpConfig.MAX_MESSAGE_BYTES) - (port.name().isIn6() ? IN6_BYTES : 0));
@@ -146,9 +153,19 @@ final class UdpStreamSocket extends StreamSocket {
             return false;
         }
         isAlone = finds < FINDS;
-        received = Math.max(0, port.receive(incoming, isAlone ? 1 : incoming.capacity()));
+        // in turn, so that none of them is left waiting
+        isOfGroup ^= group != null;
+        received = receiveSome();
+        if (received == 0 && group != null) {
+            isOfGroup ^= true;
+            received = receiveSome();
+        }
         finds = received > (isAlone ? 0 : 1) ? finds + 1 : 0;
         return received > 0;
+    }
+
+    private int receiveSome() {
+        return Math.max(0, (isOfGroup ? group : port).receive(incoming, isAlone ? 1 : incoming.capacity()));
     }
 
     @Override
@@ -168,7 +185,8 @@ final class UdpStreamSocket extends StreamSocket {
 
     @Override
     public boolean arm() {
-        return collected == 0 && taken + 1 >= received && port.arm(services, () -> { });
+        return collected == 0 && taken + 1 >= received && port.arm(services, () -> { })
+            && (group == null || group.arm(services, () -> { }));
     }
 
     @Override
@@ -177,6 +195,9 @@ final class UdpStreamSocket extends StreamSocket {
             isClosed = true;
             flush();
             port.close(services);
+            if (group != null) {
+                group.close(services);
+            }
         }
     }
 }

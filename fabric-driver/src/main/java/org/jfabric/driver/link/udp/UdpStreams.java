@@ -24,9 +24,14 @@ final class UdpStreams extends StreamSockets {
     }
 
     @Override
-    public StreamSocket open(SocketName local) {
+    public StreamSocket open(SocketName socket, String networkInterface) {
+        return socket.inetAddress().isMulticastAddress() ? openTo(socket, networkInterface)
+            : new UdpStreamSocket(bind(socket), null, services, config);
+    }
+
+    private UdpPort bind(SocketName local) {
         try {
-            return new UdpStreamSocket(network.open(local, local.inetAddress(), false, config), services, config);
+            return network.open(local, local.inetAddress(), false, config);
         } catch (NativeCallException e) {
             throw new FabricException(e.errno(), "the address " + local + " of a stream cannot be bound: "
                 + e.getMessage(), "Name a port that is free, and an address of this host.", e);
@@ -34,8 +39,24 @@ final class UdpStreams extends StreamSockets {
     }
 
     @Override
-    public StreamSocket openTo(SocketName writer) {
+    public StreamSocket openTo(SocketName writer, String networkInterface) {
         Info wanted = new Info().destAddr(writer.toString()).addrFormat(writer.format());
-        return open(LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name()));
+        UdpPort port = bind(networkInterface != null
+            ? LocalAddresses.choose(wanted, networkInterface, "the address of the stream")
+            : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name()));
+        UdpPort group = null;
+        boolean opened = false;
+        try {
+            group = writer.inetAddress().isMulticastAddress() ? port.openGroup(writer) : null;
+            opened = true;
+        } catch (NativeCallException e) {
+            throw new FabricException(e.errno(), "the group " + writer + " of a stream cannot be bound: "
+                + e.getMessage(), "Name another port, or another interface.", e);
+        } finally {
+            if (!opened) {
+                port.close();
+            }
+        }
+        return new UdpStreamSocket(port, group, services, config);
     }
 }

@@ -25,6 +25,7 @@ final class ControlSender {
     /** Length of the shortest Join. Longer than its answer, so that a forged one gets less than it was. */
     static final int JOIN_BYTES = 128;
     private static final int HEADER = MessageHeaderEncoder.ENCODED_LENGTH;
+    private static final byte[] NO_NAME = {};
     private static final int NAK_HEADER =
         HEADER + NakEncoder.BLOCK_LENGTH + NakEncoder.RangesEncoder.HEADER_SIZE;
 
@@ -148,22 +149,33 @@ final class ControlSender {
     void join(PeerAddress to, StreamReader reader, long cookieValue, long timeNs) {
         if (begin()) {
             LogPosition from = reader.from();
-            byte[] group = reader.group();
-            byte[] name = reader.name();
             join.wrapAndApplyHeader(buffer, 0, header)
                 .reader(reader.id()).cookie(cookieValue).timeNs(timeNs)
                 .logIdHigh(from == null ? 0 : from.logId().getMostSignificantBits())
                 .logIdLow(from == null ? 0 : from.logId().getLeastSignificantBits())
                 .position(from == null ? -1 : from.position()).term(from == null ? 0 : from.term())
-                .datagramLength(datagramBytes).member(reader.member())
-                .putGroup(group, 0, group.length).putName(name, 0, name.length);
-            int length = HEADER + join.encodedLength();
-            if (length < JOIN_BYTES) {
-                buffer.setMemory(length, JOIN_BYTES - length, (byte) 0);
-                length = JOIN_BYTES;
-            }
-            port.send(length, to.name(), to.length());
+                .datagramLength(datagramBytes).member(reader.member());
+            sendJoin(to, reader.group(), reader.name());
         }
+    }
+
+    /** Asks who else sends a stream to a multicast group; the answer is a Cookie. */
+    void probe(PeerAddress to, long number, byte[] group, long timeNs) {
+        if (begin()) {
+            join.wrapAndApplyHeader(buffer, 0, header).reader(number).cookie(0).timeNs(timeNs).logIdHigh(0).logIdLow(0)
+                .position(-1).term(0).datagramLength(datagramBytes).member(0);
+            sendJoin(to, group, NO_NAME);
+        }
+    }
+
+    private void sendJoin(PeerAddress to, byte[] group, byte[] name) {
+        join.putGroup(group, 0, group.length).putName(name, 0, name.length);
+        int length = HEADER + join.encodedLength();
+        if (length < JOIN_BYTES) {
+            buffer.setMemory(length, JOIN_BYTES - length, (byte) 0);
+            length = JOIN_BYTES;
+        }
+        port.send(length, to.name(), to.length());
     }
 
     void status(PeerAddress to, long member, long received, long consumed, long window, long timeNs, RoundTrip trip) {

@@ -118,7 +118,7 @@ final class ReaderPath {
         if (state == JOINED || newCookie == 0) {
             return;
         }
-        if (cookie != 0 && !writer.is(name, nameLength)) {
+        if ((cookie != 0 || hasJoined && reader.isMulticast()) && !writer.is(name, nameLength)) {
             if (!hasOthers) {
                 hasOthers = true;
                 PeerAddress other = new PeerAddress();

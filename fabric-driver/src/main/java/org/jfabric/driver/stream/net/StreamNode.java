@@ -246,6 +246,11 @@ public final class StreamNode {
         if (path != null) {
             path.onCookie(cookie.cookie(), cookie.timeNs(), port.name(), port.nameLength());
         }
+        for (int i = 0; i < sent.size(); i++) {
+            if (sent.get(i).writer.stream() == cookie.reader()) {
+                sent.get(i).writer.onOther(port.name(), port.nameLength());
+            }
+        }
         return true;
     }
 
@@ -334,13 +339,37 @@ public final class StreamNode {
         join.wrap(buffer, HEADER, JoinDecoder.BLOCK_LENGTH, JoinDecoder.SCHEMA_VERSION);
         long reader = join.reader();
         if (!cookies.isGood(join.cookie(), reader, port.name(), port.nameLength())) {
-            if (!sent.isEmpty()) {
+            if (mayAnswer(length)) {
                 sender.cookie(port.name(), port.nameLength(), reader,
                     cookies.cookie(reader, port.name(), port.nameLength()), join.timeNs());
             }
             return true;
         }
         return takeKnownJoin(length);
+    }
+
+    /** Whether a Join without a cookie is for this socket: what a multicast group gets is for the writer it names. */
+    private boolean mayAnswer(int length) {
+        int at = HEADER + JoinDecoder.BLOCK_LENGTH;
+        int groupLength = textLength(at, length);
+        for (int i = 0; i < sent.size(); i++) {
+            Sent each = sent.get(i);
+            // its own question comes back, too
+            if (each.writer.groups() == null
+                || join.reader() != each.writer.stream() && isText(each.group, at + TEXT_LENGTH, groupLength)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Asks a multicast group for other writers of a stream. */
+    void probe(StreamWriter writer, PeerAddress group) {
+        for (int i = 0; i < sent.size(); i++) {
+            if (sent.get(i).writer == writer) {
+                sender.probe(group, writer.stream(), sent.get(i).group, net.nowNs());
+            }
+        }
     }
 
     /** A Join with a good cookie: its sender receives where it says. */

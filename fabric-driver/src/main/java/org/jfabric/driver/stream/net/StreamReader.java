@@ -112,6 +112,10 @@ public final class StreamReader {
 
     // ---- for its paths ----
 
+    boolean isMulticast() {
+        return (flags & MULTICAST) != 0;
+    }
+
     long id() {
         return id;
     }
@@ -594,7 +598,7 @@ public final class StreamReader {
 
     /** With multicast others may miss the same: who asks first spares them from it. */
     private long delayNs(ReaderPath path) {
-        return (flags & MULTICAST) == 0 ? 0 : Math.floorMod(net.random(), path.trip().smoothedNs() / 2 + 1);
+        return !isMulticast() ? 0 : Math.floorMod(net.random(), path.trip().smoothedNs() / 2 + 1);
     }
 
     private void report(long nowNs) {

@@ -11,10 +11,16 @@ public abstract class StreamSockets {
     /**
      * Opens the socket of a writer.
      *
+     * @param socket           address of this host, or a multicast group.
+     * @param networkInterface name or address of the one to the group; null for that of the driver's configuration.
      * @throws FabricException {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL} or another errno.
      */
-    public abstract StreamSocket open(SocketName local);
+    public abstract StreamSocket open(SocketName socket, String networkInterface);
 
-    /** Opens the socket of a reader, on the interface that leads to a writer. */
-    public abstract StreamSocket openTo(SocketName writer);
+    /**
+     * Opens the socket of a reader, on the interface that leads to a writer or its multicast group.
+     *
+     * @param networkInterface as above.
+     */
+    public abstract StreamSocket openTo(SocketName writer, String networkInterface);
 }

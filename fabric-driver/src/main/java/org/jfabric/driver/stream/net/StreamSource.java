@@ -55,6 +55,9 @@ public abstract class StreamSource {
     /** A host reads from a position on. */
     public abstract void onJoined(RemoteReader reader);
 
+    /** Another writer sends a stream of this name to the same multicast group. */
+    public abstract void onOtherWriter(String address);
+
     /**
      * A host reads no more.
      *

@@ -23,6 +23,8 @@ public final class StreamWriter {
     private static final long LEAST_BURST_BYTES = 256 << 10;
     private static final int RECORDED = StreamSink.RECORDED;
     private static final int MULTICAST = 1;
+    /** Between two questions whether a multicast group has another writer. */
+    private static final long PROBE_NS = 1_000_000_000;
 
     private final StreamNet net;
     private final StreamSource source;
@@ -39,6 +41,10 @@ public final class StreamWriter {
     private final Repairs repairs;
     /** Of the multicast group. */
     private final SendCursor groupCursor = new SendCursor();
+    /** Another writer of the group that was seen last. */
+    private final PeerAddress other = new PeerAddress();
+    private boolean isProbing;
+    private long probedNs;
     private int followers;
     private int turn;
     private long shortestRoundTripNs = RoundTrip.UNKNOWN_NS;
@@ -65,6 +71,7 @@ public final class StreamWriter {
             policy.bytesPerSecond(), Math.max(LEAST_BURST_BYTES, policy.bytesPerSecond() / 1000), net.nowNs());
         repairs = new Repairs(this, data, net.nowNs());
         groupCursor.set(source.next(), 0);
+        probedNs = net.nowNs() - PROBE_NS;
     }
 
     // ---- for the group ----
@@ -271,7 +278,27 @@ public final class StreamWriter {
         }
         turn = count == 0 ? 0 : (turn + 1) % count;
         beat(nowNs);
+        if (groups != null && nowNs - probedNs >= PROBE_NS) {
+            probe(nowNs);
+        }
         return work + expire(nowNs);
+    }
+
+    private void probe(long nowNs) {
+        probedNs = nowNs;
+        isProbing = true;
+        for (int path = 0; path < nodes.length; path++) {
+            nodes[path].probe(this, groups[path]);
+        }
+    }
+
+    /** A writer has answered the last question; further answers to it may be forged. */
+    void onOther(long name, int nameLength) {
+        if (isProbing && !other.is(name, nameLength)) {
+            other.set(name, nameLength);
+            source.onOtherWriter(other.toString());
+        }
+        isProbing = false;
     }
 
     private int sendGroup() {

@@ -2,9 +2,13 @@ package org.jfabric.driver.kit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
@@ -13,11 +17,22 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** A relay of UDP datagrams between any number of askers and one socket, which loses some, by a seed. */
+/**
+ * A relay of UDP datagrams between any number of askers and one socket, which loses some, by a seed. In front of a
+ * multicast group it has another group for the askers.
+ */
 public final class LossyRelay implements AutoCloseable {
     private final SplittableRandom random;
     private final int lostPerMille;
+    private final InetAddress local;
+    /** What is asked first, and the group of the askers; null without one. */
     private final InetSocketAddress target;
+    private final InetSocketAddress askers;
+    /** Sockets of both groups; null without. */
+    private final DatagramChannel asked;
+    private final DatagramChannel members;
+    /** The socket that has answered, which may be another one than was asked. */
+    private SocketAddress answering;
     private final DatagramChannel front;
     private final Selector selector;
     private final Map<SocketAddress, DatagramChannel> backs = new HashMap<>();
@@ -29,12 +44,24 @@ public final class LossyRelay implements AutoCloseable {
 
     /** Relays to a port of this host. */
     public LossyRelay(int port, long seed, int lostPerMille) {
+        this(InetAddress.getLoopbackAddress(), new InetSocketAddress(InetAddress.getLoopbackAddress(), port), null,
+            seed, lostPerMille);
+    }
+
+    /** Relays between a group and that of the askers, on the interface with an address. */
+    public LossyRelay(
+        InetAddress local, InetSocketAddress target, InetSocketAddress askers, long seed, int lostPerMille) {
         random = new SplittableRandom(seed);
         this.lostPerMille = lostPerMille;
-        target = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        this.local = local;
+        this.target = target;
+        this.askers = askers;
+        answering = target;
         try {
             selector = Selector.open();
             front = open();
+            asked = askers == null ? null : open(target);
+            members = askers == null ? null : open(askers);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -44,8 +71,18 @@ public final class LossyRelay implements AutoCloseable {
     }
 
     private DatagramChannel open() throws IOException {
-        DatagramChannel channel = DatagramChannel.open();
-        channel.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        return open(new InetSocketAddress(local, 0));
+    }
+
+    private DatagramChannel open(InetSocketAddress at) throws IOException {
+        DatagramChannel channel = DatagramChannel.open(
+            local instanceof Inet4Address ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6);
+        channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+        channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(local));
+        channel.bind(at);
+        if (at.getAddress().isMulticastAddress()) {
+            channel.join(at.getAddress(), NetworkInterface.getByInetAddress(local));
+        }
         channel.configureBlocking(false);
         channel.register(selector, SelectionKey.OP_READ);
         return channel;
@@ -87,20 +124,44 @@ public final class LossyRelay implements AutoCloseable {
             SocketAddress asker = receive(front);
             if (asker != null) {
                 some = true;
-                DatagramChannel back = backs.get(asker);
-                if (back == null) {
-                    back = open();
-                    backs.put(asker, back);
-                }
-                send(back, target);
+                send(back(asker), answering);
             }
             for (Map.Entry<SocketAddress, DatagramChannel> each : backs.entrySet()) {
-                if (receive(each.getValue()) != null) {
+                SocketAddress from = receive(each.getValue());
+                if (from != null) {
                     some = true;
+                    answering = from;
                     send(front, each.getKey());
                 }
             }
+            some |= asked != null && passGroups();
         }
+    }
+
+    /** What it has sent to the groups itself comes back. */
+    private boolean passGroups() throws IOException {
+        SocketAddress asker = receive(members);
+        if (asker != null && !asker.equals(front.getLocalAddress())) {
+            send(back(asker), target);
+        }
+        SocketAddress from = receive(asked);
+        boolean isOwn = false;
+        for (DatagramChannel back : backs.values()) {
+            isOwn |= back.getLocalAddress().equals(from);
+        }
+        if (from != null && !isOwn) {
+            send(front, askers);
+        }
+        return asker != null || from != null;
+    }
+
+    private DatagramChannel back(SocketAddress asker) throws IOException {
+        DatagramChannel back = backs.get(asker);
+        if (back == null) {
+            back = open();
+            backs.put(asker, back);
+        }
+        return back;
     }
 
     private SocketAddress receive(DatagramChannel from) throws IOException {
@@ -125,6 +186,10 @@ public final class LossyRelay implements AutoCloseable {
         try {
             thread.join(10_000);
             front.close();
+            if (asked != null) {
+                asked.close();
+                members.close();
+            }
             for (DatagramChannel back : backs.values()) {
                 back.close();
             }

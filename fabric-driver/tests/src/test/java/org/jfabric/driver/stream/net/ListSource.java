@@ -117,6 +117,11 @@ final class ListSource extends StreamSource {
     }
 
     @Override
+    public void onOtherWriter(String address) {
+        events.add("other " + address);
+    }
+
+    @Override
     public void onLeft(RemoteReader reader, int errno) {
         events.add("left " + reader.name() + ' ' + errno);
     }

@@ -210,6 +210,11 @@ class StreamAllocationTest {
         }
 
         @Override
+        public void onOtherWriter(String address) {
+            throw new AssertionError(address);
+        }
+
+        @Override
         public void onLeft(RemoteReader reader, int errno) {
             throw new AssertionError(reader + " has left: " + errno);
         }

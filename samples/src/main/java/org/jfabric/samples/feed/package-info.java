@@ -1,2 +1,0 @@
-/** A feed: each message over two paths, delivered once. */
-package org.jfabric.samples.feed;
