@@ -396,6 +396,7 @@ public final class StreamWriter {
             }
             isFirst = false;
             sent(length, false);
+            readers.get(i).sent(length);
         }
     }
 
@@ -563,6 +564,7 @@ public final class StreamWriter {
     void onNak(RemoteReader reader, int path, long first, int firstByte, long end, int endByte) {
         if (!reader.hasEnded()) {
             reader.heard(net.nowNs());
+            reader.asked();
             repairs.repair(reader, path, first, firstByte, end, endByte);
         }
     }
