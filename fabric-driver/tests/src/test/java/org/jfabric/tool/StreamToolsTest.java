@@ -161,4 +161,39 @@ class StreamToolsTest {
         subscription.close();
         publication.close();
     }
+
+    private String why(int status, String address) {
+        ToolRun run = ToolRun.of("info", "--why", "--dir", alpha.directory().toString(), "--to", address);
+        assertEquals(status, run.status(), run.err() + run.out());
+        return run.out();
+    }
+
+    @Test
+    void shouldSayWhichPathAStreamTakesAndWhyThereIsNone() {
+        String path = why(0, "stream://127.0.0.1:4100/quotes");
+        assertTrue(path.matches("stream: chosen.*; path: seen unicast UDP from 127.0.0.1 \\(lo, .*"
+            + " to 127.0.0.1 port 4100, .*\n"), path);
+        String own = why(0, "jfabric://alpha/quotes?lossy&net=127.0.0.1:4100");
+        assertTrue(own.contains("path: seen unicast UDP from 127.0.0.1 (lo"), own);
+        Map.of("stream://nowhere.invalid:4100/q", "host: seen nowhere.invalid, which has no address",
+            "stream://127.0.0.1:4100", "Name the group.", "stream://127.0.0.1/q", "a port from 1 to 65535",
+            "stream://239.1.2.3:4100/q", "239.1.2.3, a multicast group", "stream://a:1/q;stream://b:1/q", "paths: seen",
+            "stream://255.255.255.255:4100/q", "route: seen none",
+            "jfabric://alpha/q?net=192.0.2.77:4100", "192.0.2.77 of another host").forEach((address, reason) -> {
+                String text = why(1, address);
+                assertTrue(text.startsWith("stream: rejected; ") && text.contains(reason), text);
+            });
+    }
+
+    @Test
+    void shouldSayThatTheDriverHasNoLinkForStreams() {
+        try (DriverProcess gamma = DriverProcess.launch(base.resolve("gamma"), "jfabric.link.enabled=loopback,shm")) {
+            ToolRun run = ToolRun.of("info", "--json", "--dir", gamma.awaitReady().directory().toString(), "--to",
+                "stream://127.0.0.1:4100/quotes");
+            assertEquals(1, run.status(), run.err());
+            Map<?, ?> verdict = (Map<?, ?>) ((List<?>) JsonText.object(run.out()).get("verdicts")).getFirst();
+            assertEquals(false, verdict.get("chosen"), verdict::toString);
+            assertTrue(verdict.toString().contains("jfabric.link.enabled"), verdict::toString);
+        }
+    }
 }
