@@ -58,8 +58,7 @@ public final class MetricsSnapshot {
             }
             case MetricLabel.SUM -> add(new Metric(
                 parsed.name(), Metric.Kind.HISTOGRAM, parsed.labels(), BigDecimal.valueOf(value, 9), List.of()));
-            default -> add(new Metric(
-                parsed.name(), kind(type), parsed.labels(), BigDecimal.valueOf(value), List.of()));
+            default -> add(parsed.name(), kind(type), parsed.labels(), value);
         }
     }
 
@@ -73,12 +72,15 @@ public final class MetricsSnapshot {
     }
 
     private void addSystem(SystemCounter counter, long value) {
-        String name = "jfabric_driver_" + counter.name().toLowerCase(Locale.ROOT);
+        add("jfabric_driver_" + counter.name().toLowerCase(Locale.ROOT),
+            GAUGES.contains(counter) ? Metric.Kind.GAUGE : Metric.Kind.COUNTER, Map.of(), value);
+    }
+
+    /** Adds a value; the end of its name says in which parts of a second a time was published. */
+    private void add(String name, Metric.Kind kind, Map<String, String> labels, long value) {
         int decimals = name.endsWith("_ns") ? 9 : name.endsWith("_ms") ? 3 : 0;
-        add(new Metric(
-            decimals == 0 ? name : name.substring(0, name.length() - 3) + "_seconds",
-            GAUGES.contains(counter) ? Metric.Kind.GAUGE : Metric.Kind.COUNTER,
-            Map.of(), BigDecimal.valueOf(value, decimals), List.of()));
+        add(new Metric(decimals == 0 ? name : name.substring(0, name.length() - 3) + "_seconds",
+            kind, labels, BigDecimal.valueOf(value, decimals), List.of()));
     }
 
     /** Adds a bucket; each progress thread has one with the same bound. */

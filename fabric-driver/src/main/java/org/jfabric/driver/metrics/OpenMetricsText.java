@@ -41,7 +41,14 @@ public final class OpenMetricsText {
         Map.entry("disk_bytes", "Bytes of the log on the disk."),
         Map.entry("disk_full", "1 while the disk has no room for the next message."),
         Map.entry("dropped_messages", "Messages left out of the log for want of room on the disk."),
-        Map.entry("lost_messages", "Messages that the writer of a group has not kept for this reader."),
+        Map.entry("lost_messages", "Messages that the writer of a group has not kept for this reader, or host."),
+        Map.entry("hosts", "Other hosts that read the group."),
+        Map.entry("datagram_bytes", "Bytes of datagrams with messages that were sent to the host, repairs included."),
+        Map.entry("asked_ranges", "Ranges of messages that were asked for because they were missing, each time."),
+        Map.entry("repairs", "Datagrams that were sent again for the host."),
+        Map.entry("repair_bytes", "Bytes of these datagrams."),
+        Map.entry("repeated_messages", "Messages that arrived again, and were ignored."),
+        Map.entry("round_trip_seconds", "Round trip between writer and reading host, smoothed."),
         Map.entry("moved_time_seconds", "When the reader has read a message last, seconds since 1970."),
         Map.entry(WaitLabel.METRIC, "Operations of the endpoint that wait for another one."),
         Map.entry("jfabric_stage_latency_seconds", "Times of sampled messages in the stages of their way."));
@@ -70,7 +77,7 @@ public final class OpenMetricsText {
         if (!metric.unit().isEmpty()) {
             text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
         }
-        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link|group|reader)_", ""));
+        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link|group|reader|host)_", ""));
         if (help != null) {
             text.append("# HELP ").append(metric.name()).append(' ').append(help).append('\n');
         }

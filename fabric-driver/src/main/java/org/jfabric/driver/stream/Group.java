@@ -10,6 +10,7 @@ import org.jfabric.driver.link.GroupName;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.TransmitOperation;
+import org.jfabric.driver.stream.net.RemoteReader;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
@@ -530,8 +531,13 @@ final class Group {
     }
 
     /** The host that a message waits for; null if it waits for none. */
-    String awaitedHost() {
+    RemoteReader awaitedHost() {
         return isBlocked && source != null ? source.awaitedHost(blockedEnd - ring.capacity()) : null;
+    }
+
+    /** Hosts that read it from this one. */
+    List<RemoteReader> hosts() {
+        return source == null ? List.of() : source.hosts();
     }
 
     /** How often a message has begun to wait for readers, or for the recorder. */

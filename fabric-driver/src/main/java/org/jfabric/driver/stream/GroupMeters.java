@@ -9,6 +9,7 @@ import org.agrona.UnsafeApi;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.stream.net.RemoteReader;
 import org.jfabric.info.LogPosition;
 import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.WaitLabel;
@@ -49,6 +50,16 @@ final class GroupMeters {
             if (group.recorder() != null) {
                 rows.add(new RecordingRow(group));
             }
+            if (group.name().network() != null) {
+                rows.add(new HostsRow(group));
+            }
+        }
+    }
+
+    /** The ring of a group of another host is there. */
+    void open(Group group, NetworkReader reader) {
+        if (rows.stream().anyMatch(row -> row.of == group)) {
+            rows.add(new StreamRow(group, reader));
         }
     }
 
@@ -163,20 +174,29 @@ final class GroupMeters {
             set(position, group.position());
             set(oldestPosition, group.oldest());
             set(readers, group.readers().size());
-            long lag = slowest == null ? 0 : group.position() - slowest.position();
+            long lag = Math.max(slowest == null ? 0 : group.position() - slowest.position(), hostLag());
+            RemoteReader host = group.awaitedHost();
             if (lagMessages != 0) {
                 set(lagMessages, lag);
             }
             if (group.waitsForRecorder()) {
                 publishWait(RECORDER, group.position() - group.recorder().writtenPosition());
-            } else if (group.awaitedHost() != null) {
-                publishWait(group.awaitedHost(), lag);
+            } else if (host != null) {
+                publishWait(host.address(), group.position() - host.received());
             } else {
                 publishWait(slowest != null && group.waitsFor(slowest) ? slowest.address() : null, lag);
             }
             seen = 0;
             slowest = null;
             return true;
+        }
+
+        private long hostLag() {
+            long lag = 0;
+            for (RemoteReader host : group.hosts()) {
+                lag = Math.max(lag, group.position() - host.received());
+            }
+            return lag;
         }
 
         /** A wait is shown from the second round on: a fast writer waits for moments again and again. */
@@ -238,6 +258,98 @@ final class GroupMeters {
             set(diskBytes, recorder.diskBytes());
             set(diskFull, recorder.isDiskFull() ? 1 : 0);
             set(droppedMessages, recorder.droppedMessages());
+            return true;
+        }
+    }
+
+    /** The hosts that read a group from this one. */
+    private final class HostsRow extends Row {
+        private final Group group;
+        private final long hosts = counter(MetricLabel.GAUGE, "hosts");
+        private final List<HostRow> shown = new ArrayList<>();
+
+        HostsRow(Group group) {
+            super(group, "jfabric_group_", "group", group.address());
+            this.group = group;
+        }
+
+        @Override
+        boolean publish() {
+            List<RemoteReader> all = group.hosts();
+            set(hosts, all.size());
+            for (int i = shown.size() - 1; i >= 0; i--) {
+                if (!all.contains(shown.get(i).host)) {
+                    close(shown.remove(i));
+                }
+            }
+            for (RemoteReader host : all) {
+                if (membersLeft > 0 && shown.stream().noneMatch(each -> each.host == host)) {
+                    membersLeft--;
+                    shown.add(new HostRow(group, host));
+                }
+            }
+            shown.forEach(HostRow::publish);
+            return true;
+        }
+
+        private void close(HostRow row) {
+            row.close();
+            membersLeft++;
+        }
+
+        @Override
+        void close() {
+            shown.forEach(this::close);
+            super.close();
+        }
+    }
+
+    /** A host that reads a group from this one. */
+    private final class HostRow extends Row {
+        private final RemoteReader host;
+        private final long position = counter(MetricLabel.GAUGE, "position");
+        private final long datagramBytes = counter(MetricLabel.COUNTER, "datagram_bytes");
+        private final long askedRanges = counter(MetricLabel.COUNTER, "asked_ranges");
+        private final long repairs = counter(MetricLabel.COUNTER, "repairs");
+        private final long repairBytes = counter(MetricLabel.COUNTER, "repair_bytes");
+        private final long roundTripNs = counter(MetricLabel.GAUGE, "round_trip_ns");
+
+        HostRow(Group group, RemoteReader host) {
+            super(host, "jfabric_host_", "group", group.address(), "host", host.address(), "driver", host.name());
+            this.host = host;
+        }
+
+        @Override
+        boolean publish() {
+            set(position, host.received());
+            set(datagramBytes, host.sentBytes());
+            set(askedRanges, host.askedRanges());
+            set(repairs, host.repairedDatagrams());
+            set(repairBytes, host.repairedBytes());
+            set(roundTripNs, host.roundTripNs());
+            return true;
+        }
+    }
+
+    /** A group that this driver reads from another host. */
+    private final class StreamRow extends Row {
+        private final NetworkReader reader;
+        private final long lostMessages = counter(MetricLabel.COUNTER, "lost_messages");
+        private final long askedRanges = counter(MetricLabel.COUNTER, "asked_ranges");
+        private final long repeatedMessages = counter(MetricLabel.COUNTER, "repeated_messages");
+        private final long roundTripNs = counter(MetricLabel.GAUGE, "round_trip_ns");
+
+        StreamRow(Group group, NetworkReader reader) {
+            super(group, "jfabric_group_", "group", group.address());
+            this.reader = reader;
+        }
+
+        @Override
+        boolean publish() {
+            set(lostMessages, reader.lostMessages());
+            set(askedRanges, reader.stream().requests());
+            set(repeatedMessages, reader.stream().duplicates());
+            set(roundTripNs, reader.stream().roundTripNs());
             return true;
         }
     }

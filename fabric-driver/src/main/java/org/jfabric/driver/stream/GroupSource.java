@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.util.List;
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.stream.net.RemoteReader;
@@ -164,13 +165,17 @@ final class GroupSource extends StreamSource {
     }
 
     /** A host that has not received everything before an offset; null if there is none. */
-    String awaitedHost(long offset) {
+    RemoteReader awaitedHost(long offset) {
         for (RemoteReader reader : writer.readers()) {
             if (writer.waitsFor(reader) && offset(reader.received()) - offset < 0) {
-                return reader.address();
+                return reader;
             }
         }
         return null;
+    }
+
+    List<RemoteReader> hosts() {
+        return writer == null ? List.of() : writer.readers();
     }
 
     // ---- the end ----

@@ -251,7 +251,10 @@ public final class Groups {
         Group group = new Group(
             this, services, name, null, null, config.get(ShmConfig.GROUP_STALL_TIMEOUT_NS));
         groups.put(name.address(), group);
-        new CreateTask(group, first, capacity, reader::failed, reader::opened).submit();
+        new CreateTask(group, first, capacity, reader::failed, () -> {
+            meters.open(group, reader);
+            reader.opened();
+        }).submit();
         return group;
     }
 

@@ -37,6 +37,7 @@ final class NetworkReader extends StreamSink {
     /** Null before the writer has accepted; without a ring until that is made. */
     private Group group;
     private boolean isLossy;
+    private long lostMessages;
     /** Position behind a gap that has no room yet; 0 without. */
     private long missingUntil;
     /** Why nothing more comes; a positive errno, or 0. */
@@ -66,6 +67,16 @@ final class NetworkReader extends StreamSink {
     /** Those who wait for the ring. */
     List<GroupJoin> joins() {
         return joins;
+    }
+
+    /** The reading end, for its figures. */
+    StreamReader stream() {
+        return reader;
+    }
+
+    /** Messages that will not come. */
+    long lostMessages() {
+        return lostMessages;
     }
 
     private boolean isOpen() {
@@ -130,6 +141,7 @@ final class NetworkReader extends StreamSink {
 
     @Override
     public void gap(long first, long last) {
+        lostMessages += last - first + 1;
         missingUntil = last + 1;
         if (isOpen()) {
             hasSkipped();

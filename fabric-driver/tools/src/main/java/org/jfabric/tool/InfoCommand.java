@@ -49,7 +49,8 @@ final class InfoCommand implements Callable<Integer> {
         names = "--to",
         paramLabel = "ADDRESS",
         description = "Ask for links that reach this address, for instance jfabric://beta/quotes or"
-            + " fi_sockaddr_in://192.0.2.2:4711.")
+            + " fi_sockaddr_in://192.0.2.2:4711; of a stream between hosts, stream://192.0.2.2:4100/quotes or"
+            + " jfabric://alpha/quotes?net=192.0.2.2:4100, the path and what stands in its way.")
     private String destination;
 
     @Option(
@@ -74,10 +75,15 @@ final class InfoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Info hints = new Info().linkName(link).caps(capabilities()).destAddr(destination);
+        boolean isStream = StreamRoute.isStream(destination);
+        Info hints = new Info().linkName(link).caps(capabilities()).destAddr(isStream ? null : destination);
         hints.epAttr().maxMsgSize(maxMsgSize);
         InfoResult result = LinkQuery.ask(
             directory.path(), directory.isGiven(), hints, DriverConfig.builder().host(), spec.commandLine().getErr());
+        if (isStream) {
+            // no link is chosen for it: the drivers have a socket of link udp between them
+            result = new InfoResult(List.of(), List.of(StreamRoute.examine(destination, verdicts(result))));
+        }
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(toJson(result));
@@ -85,7 +91,8 @@ final class InfoCommand implements Callable<Integer> {
             out.print(toText(result));
         }
         out.flush();
-        return result.matches().isEmpty() ? NOTHING_MATCHES : 0;
+        boolean isReached = isStream ? result.verdicts().getFirst().chosen() : !result.matches().isEmpty();
+        return isReached ? 0 : NOTHING_MATCHES;
     }
 
     private long capabilities() {
@@ -108,6 +115,9 @@ final class InfoCommand implements Callable<Integer> {
 
     private String toText(InfoResult result) {
         StringBuilder text = new StringBuilder();
+        if (StreamRoute.isStream(destination)) {
+            return text.append(result.verdicts().getFirst()).append('\n').toString();
+        }
         if (result.matches().isEmpty()) {
             text.append("No link offers all of this").append(why ? "" : "; 'fabric info --why' says what is missing")
                 .append(".\n");
@@ -137,6 +147,9 @@ final class InfoCommand implements Callable<Integer> {
     /** Of a link that was asked for its own alone, else all, and those of links that are not enabled. */
     private List<Verdict> verdicts(InfoResult result) {
         List<Verdict> shown = new ArrayList<>(result.verdicts());
+        if (!shown.isEmpty() && shown.getFirst().linkName().equals(StreamRoute.NAME)) {
+            return shown;
+        }
         if (link == null) {
             LinkConfig.NAMES.stream()
                 .filter(name -> shown.stream().noneMatch(verdict -> verdict.linkName().equals(name)))

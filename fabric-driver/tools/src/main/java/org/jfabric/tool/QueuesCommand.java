@@ -117,7 +117,7 @@ final class QueuesCommand implements Callable<Integer> {
         }
         String prefix = "jfabric://" + own.getFileName() + '/';
         return GroupView.of(metrics.stream(), System.currentTimeMillis()).stream()
-            .filter(group -> group.address().startsWith(prefix)
+            .filter(group -> group.address().startsWith(prefix) || String.valueOf(group.writer()).startsWith(prefix)
                 || group.readers().stream().anyMatch(reader -> reader.address().startsWith(prefix))).toList();
     }
 

@@ -49,6 +49,15 @@ final class QueuesReport {
             moved(text, log.stillMs()).append(log.dropped() == 0 ? "\n"
                 : ", " + number(log.dropped(), "message") + " left out\n");
         }
+        if (group.stream() != null) {
+            text.append("    from the other host: ").append(group.stream()).append('\n');
+        }
+        for (GroupView.Host host : group.hosts()) {
+            text.append("    host ").append(host.address()).append(", driver ").append(host.driver())
+                .append(": position ").append(grouped(host.position())).append(", ")
+                .append(number(host.lag(), "message")).append(" behind, ").append(host.text())
+                .append(host.address().equals(group.heldBackBy()) ? ", holds the writer back\n" : "\n");
+        }
         for (GroupView.Reader reader : group.readers()) {
             text.append("    ").append(reader.address()).append(": position ").append(grouped(reader.position()));
             if (reader.lag() >= 0) {

@@ -72,10 +72,12 @@ final class PeerAddress {
         return length;
     }
 
+    /** As users write it: address and port. */
     @Override
     public String toString() {
         byte[] image = new byte[length];
         MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, image, 0, length);
-        return length == 0 ? "no address" : SocketName.ofBytes(image).toString();
+        String text = length == 0 ? "no address" : SocketName.ofBytes(image).toString();
+        return text.substring(text.lastIndexOf('/') + 1);
     }
 }

@@ -27,6 +27,10 @@ public final class RemoteReader {
     private boolean isChosen;
     private boolean hasEnded;
     private int endErrno;
+    private long askedRanges;
+    private long repairedDatagrams;
+    private long repairedBytes;
+    private long sentBytes;
 
     RemoteReader(StreamWriter writer, long id, long member, String name, int paths, long repairBurst) {
         this.writer = writer;
@@ -70,6 +74,26 @@ public final class RemoteReader {
     /** Its round trip, smoothed. */
     public long roundTripNs() {
         return roundTripNs;
+    }
+
+    /** Ranges of messages that it has asked for, each time. */
+    public long askedRanges() {
+        return askedRanges;
+    }
+
+    /** Datagrams that were sent because it has asked. */
+    public long repairedDatagrams() {
+        return repairedDatagrams;
+    }
+
+    /** Bytes of these datagrams. */
+    public long repairedBytes() {
+        return repairedBytes;
+    }
+
+    /** Bytes of datagrams with messages that were sent to it, repairs included. */
+    public long sentBytes() {
+        return sentBytes;
     }
 
     StreamWriter writer() {
@@ -158,8 +182,19 @@ public final class RemoteReader {
         return repairs.isThere(nowNs, Math.max(roundTripNs, SHORTEST_PERIOD_NS));
     }
 
+    void asked() {
+        askedRanges++;
+    }
+
+    void sent(int bytes) {
+        sentBytes += bytes;
+    }
+
     void repaired(int bytes) {
         repairs.take(bytes);
+        repairedDatagrams++;
+        repairedBytes += bytes;
+        sentBytes += bytes;
     }
 
     void end(int errno) {

@@ -98,6 +98,12 @@ public final class StreamReader {
         return requests;
     }
 
+    /** Round trip of the path that was heard last, smoothed. */
+    public long roundTripNs() {
+        ReaderPath path = askedPath();
+        return path == null ? RoundTrip.UNKNOWN_NS : path.trip().smoothedNs();
+    }
+
     /** Whether a Status alone is to be sent before the next datagram arrives. */
     boolean isSettled() {
         return !isOver && stream != 0 && gaps.count() == 0 && kept.count() == 0 && next == reportedNext;

@@ -423,6 +423,7 @@ public final class StreamWriter {
             }
             isFirst = false;
             sent(length, false);
+            readers.get(i).sent(length);
         }
     }
 
@@ -590,6 +591,7 @@ public final class StreamWriter {
     void onNak(RemoteReader reader, int path, long first, int firstByte, long end, int endByte) {
         if (!reader.hasEnded()) {
             reader.heard(net.nowNs());
+            reader.asked();
             repairs.repair(reader, path, first, firstByte, end, endByte);
         }
     }

@@ -62,9 +62,9 @@ class DoctorTest {
     @Test
     void shouldFindNothingBadInAnEmptyTree() {
         List<Finding> findings = Doctor.examine(host());
-        assertEquals(15, findings.size());
+        assertEquals(17, findings.size());
         findings.forEach(each -> assertTrue(each.grade().compareTo(Grade.NOTE) <= 0, each::toString));
-        assertEquals(15, findings.stream().map(Finding::check).distinct().count());
+        assertEquals(17, findings.stream().map(Finding::check).distinct().count());
     }
 
     @Test
@@ -319,5 +319,41 @@ class DoctorTest {
         assertGrade(Grade.ERROR, examine(check), "usable none");
         linksProblem = "no room";
         assertGrade(Grade.ERROR, examine(check), "no room");
+    }
+
+    @Test
+    void shouldCompareTheBuffersOfSocketsWithWhatTheKernelGives() {
+        assertGrade(Grade.OK, examine(new SocketBuffersCheck()), "link udp is not enabled");
+        config.set("jfabric.link.enabled", "loopback,udp");
+        assertGrade(Grade.OK, examine(new SocketBuffersCheck()), "limits unknown");
+        file("/proc/sys/net/core/rmem_max", "212992\n");
+        file("/proc/sys/net/core/wmem_max", "4194304\n");
+        assertGrade(Grade.WARNING, examine(new SocketBuffersCheck()), "net.core.rmem_max 212992",
+            "asked for 2097152 bytes", "[sysctl -w net.core.rmem_max=2097152]");
+        config.set("jfabric.udp.bufferBytes", "100k");
+        assertGrade(Grade.OK, examine(new SocketBuffersCheck()), "asked for 102400 bytes");
+    }
+
+    @Test
+    void shouldFindTheWayOfMulticastAndBridgesThatWouldCutIt() {
+        assertGrade(Grade.OK, examine(new MulticastCheck()), "link udp is not enabled");
+        config.set("jfabric.link.enabled", "loopback,udp");
+        file("/sys/class/net/lo/flags", "0x1009\n");
+        file("/sys/class/net/down/flags", "0x1002\n");
+        assertGrade(Grade.NOTE, examine(new MulticastCheck()), "no interface that is up has MULTICAST");
+        file("/sys/class/net/eth0/flags", "0x1003\n");
+        file("/proc/net/route", "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n"
+            + "eth0\t000200C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
+        assertGrade(Grade.NOTE, examine(new MulticastCheck()), "interfaces eth0, no route",
+            "[ip route add 224.0.0.0/4 dev eth0]");
+        file("/proc/net/route", "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\n"
+            + "eth1\t000000E0\t00000000\t0001\t0\t0\t0\t000000F0\t0\t0\t0\n");
+        assertGrade(Grade.OK, examine(new MulticastCheck()), "route by eth1");
+        file("/sys/class/net/br0/bridge/multicast_snooping", "1\n");
+        file("/sys/class/net/br0/bridge/multicast_querier", "0\n");
+        assertGrade(Grade.NOTE, examine(new MulticastCheck()), "without a querier on br0",
+            "[echo 1 > /sys/class/net/br0/bridge/multicast_querier]");
+        file("/sys/class/net/br0/bridge/multicast_querier", "1\n");
+        assertGrade(Grade.OK, examine(new MulticastCheck()), "interfaces eth0, route by eth1");
     }
 }

@@ -192,10 +192,10 @@ class SamplerTest {
         GroupView.Recording log =
             new GroupView.Recording("/logs/q", 90, 0, 10, 3_000, 3 << 20, 0, "the writer waits");
         assertEquals(List.of(
-            new GroupView(group, A, "5c", "2", values, B, log, List.of(
+            new GroupView(group, A, "5c", "2", values, B, log, List.of(), List.of(
                 new GroupView.Reader(B, 40, 60, 7, 2_000),
                 new GroupView.Reader("jfabric://beta/last", 101, 0, 7, 0))),
-            new GroupView("jfabric://gone/g", null, null, null, Map.of(), null, null,
+            new GroupView("jfabric://gone/g", null, null, null, Map.of(), null, null, List.of(),
                 List.of(new GroupView.Reader(B, 5, -1, 0, 0)))), sample.groups());
         assertEquals(1, sample.groups().getFirst().unseenReaders());
         assertEquals(List.of(new Sample.Wait(group, B, "the reader is a ring behind, 60 messages", 0)), sample.waits());

@@ -57,7 +57,11 @@ class TopFrameTest {
         assertTrue(lines.get(group + 1).matches(" {2}log /logs/quotes +69990 +10 +7 +2s *"), lines.get(group + 1));
         assertEquals("      synced to 60000, 384 MiB on the disk; the disk is full: messages are left out",
             lines.get(group + 2).stripTrailing());
-        group += 2;
+        assertTrue(lines.get(group + 3).matches(" {2}> host gamma at 10.0.0.8:4711 +69500 +500"),
+            lines.get(group + 3));
+        assertEquals("      1.50MB/s, round trip 0.250 ms, has asked 4 times, 3 repairs with 4200 bytes",
+            lines.get(group + 4).stripTrailing());
+        group += 4;
         assertTrue(lines.get(group + 1).matches(
             " {2}> jfabric://beta/r9 holds it back +68001 +2.00k +0 +1m01s"), lines.get(group + 1));
         assertTrue(lines.get(group + 4).startsWith("  > jfabric://beta/r6 "), lines.get(group + 4));
@@ -100,7 +104,7 @@ class TopFrameTest {
     @EnumSource(TopColumn.class)
     void shouldKnowEachColumnByItsWord(TopColumn column) {
         assertEquals(column, TopColumn.of(column.word()));
-        assertEquals(3 + 3 + 2 + 7, frame(BY_SENT.sortedBy(column), 200).stream()
+        assertEquals(3 + 3 + 2 + 8, frame(BY_SENT.sortedBy(column), 200).stream()
             .filter(line -> line.startsWith("jfabric://") || line.startsWith("  > ") || line.startsWith("alpha ")
                 || line.startsWith("beta ") || line.startsWith("gamma")).count() - 1);
     }

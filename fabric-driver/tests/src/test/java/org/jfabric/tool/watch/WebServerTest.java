@@ -65,6 +65,9 @@ class WebServerTest {
         assertEquals(70_000.0, ((Map<?, ?>) quotes.get("values")).get("position"));
         assertEquals(Map.of("address", "jfabric://beta/r9", "position", 68_001.0, "lag", 1_999.0, "lost", 0.0,
             "stillMs", 61_000.0), ((List<?>) quotes.get("readers")).getFirst());
+        Map<?, ?> host = (Map<?, ?>) ((List<?>) quotes.get("hosts")).getFirst();
+        assertEquals("gamma", host.get("driver"));
+        assertEquals(1_500_000.0, host.get("rate"));
         Map<?, ?> log = (Map<?, ?>) quotes.get("recording");
         assertEquals("/logs/quotes", log.get("folder"));
         assertEquals("messages are left out", log.get("problem"));

@@ -40,6 +40,7 @@ final class Sampler {
     private final Map<String, Long> startsBefore = new HashMap<>();
     /** Since when something has waited, by the pair of endpoints; nanoseconds. */
     private final Map<String, Long> waiting = new HashMap<>();
+    private List<GroupView> groupsBefore = List.of();
     private long beforeNs;
 
     /**
@@ -62,7 +63,9 @@ final class Sampler {
         Round round = new Round(seconds, nowNs);
         List<Sample.Driver> drivers = readings.stream().map(round::driver).toList();
         List<GroupView> groups = GroupView.of(
-            readings.stream().filter(Reading::running).flatMap(each -> each.metrics().stream()), nowMs);
+            readings.stream().filter(Reading::running).flatMap(each -> each.metrics().stream()), nowMs)
+            .stream().map(group -> group.since(groupsBefore, seconds)).toList();
+        groupsBefore = groups;
         before.clear();
         before.putAll(round.metrics);
         startsBefore.clear();

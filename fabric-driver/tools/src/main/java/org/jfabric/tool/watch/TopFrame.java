@@ -146,6 +146,7 @@ final class TopFrame {
             if (group.recording() != null) {
                 recording(group.recording());
             }
+            hosts(group);
             List<GroupView.Reader> readers = view.hasPeers() ? group.readers() : List.of();
             for (GroupView.Reader reader : readers.subList(0, Math.min(READERS_SHOWN, readers.size()))) {
                 boolean holds = reader.address().equals(group.heldBackBy());
@@ -160,6 +161,24 @@ final class TopFrame {
         }
         if (groups.size() > GROUPS_SHOWN) {
             add("and " + (groups.size() - GROUPS_SHOWN) + " more groups", Style.DIM);
+        }
+    }
+
+    /** Hosts at both ends of a stream. */
+    private void hosts(GroupView group) {
+        if (group.stream() != null) {
+            add("      " + group.stream(), group.value("lost_messages") == 0 ? Style.PLAIN : Style.BAD);
+        }
+        List<GroupView.Host> hosts = view.hasPeers() ? group.hosts() : List.of();
+        for (GroupView.Host host : hosts.subList(0, Math.min(READERS_SHOWN, hosts.size()))) {
+            boolean holds = host.address().equals(group.heldBackBy());
+            Style style = holds ? Style.WAITING : Style.PLAIN;
+            add(groupLine("  > host " + host.driver() + " at " + host.address() + (holds ? " holds it back" : ""),
+                List.of(String.valueOf(host.position()), lag(host.lag()), "", "", "", "", "")), style);
+            add("      " + (host.rate() < 0 ? "" : Figures.number(host.rate()) + "B/s, ") + host.text(), style);
+        }
+        if (hosts.size() > READERS_SHOWN) {
+            add("  and " + (hosts.size() - READERS_SHOWN) + " more hosts that are less behind", Style.DIM);
         }
     }
 

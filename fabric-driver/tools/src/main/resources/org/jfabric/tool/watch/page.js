@@ -375,15 +375,33 @@ const Page = (() => {
         ]};
     }
 
+    function hostRow(group, host) {
+        const holds = host.address === group.heldBackBy ? "holds it back; " : "";
+        const rate = host.rate === null ? "" : Figures.number(host.rate) + "B/s, ";
+        return {className: "peer", cells: [
+            "host " + host.driver + " at " + host.address, holds + rate + host.text, String(host.position),
+            Figures.number(host.lag), "", "", "", "", "",
+        ]};
+    }
+
+    function streamRow(group) {
+        return {className: "peer", cells: [
+            "from the other host", group.stream, "", "", "", Figures.number(group.values.lost_messages), "", "", "",
+        ]};
+    }
+
     function groups() {
         Tables.fill(groupTable, GROUP_COLUMNS, state.groups.flatMap((group) => {
             const values = group.values;
-            const slowest = group.readers.length > 0 ? group.readers[0].lag : values.lag_messages;
+            const near = group.readers.length > 0 ? group.readers[0].lag : values.lag_messages;
+            const slowest = group.hosts.length > 0 ? Math.max(group.hosts[0].lag, near ?? 0) : near;
             return [{className: "endpoint", cells: [
                 group.address, group.writer ?? "not seen", String(values.position ?? "\u2013"), Figures.number(slowest),
                 "", "", String(values.readers ?? "\u2013"), String(values.oldest_position ?? "\u2013"),
                 Figures.number(values.reader_waits),
-            ]}, ...(group.recording === null ? [] : [logRow(group.recording)]), ...group.readers.map((reader) => readerRow(group, reader))];
+            ]}, ...(group.recording === null ? [] : [logRow(group.recording)]),
+            ...(group.stream === null ? [] : [streamRow(group)]),
+            ...group.hosts.map((host) => hostRow(group, host)), ...group.readers.map((reader) => readerRow(group, reader))];
         }));
         byId("group-table").replaceChildren(state.groups.length === 0 ? none("There is no group.") : groupTable);
     }
