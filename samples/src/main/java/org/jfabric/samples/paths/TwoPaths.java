@@ -21,7 +21,8 @@ import org.jfabric.stream.Subscription;
 public final class TwoPaths implements StreamListener {
     private static final int QUOTES = 1000;
     private static final int QUOTE_BYTES = 40;
-    private static final long DEADLINE_NS = 10_000_000_000L;
+    private static final int ON_THE_WAY = 16;
+    private static final long DEADLINE_NS = 30_000_000_000L;
 
     private long inOrder;
     private long lost;
@@ -63,7 +64,7 @@ public final class TwoPaths implements StreamListener {
                 long position = publication.position();
                 // the first half is not over before the first path has carried some
                 boolean mayCut = position < QUOTES / 2 || path.carried() > 0;
-                if (position < QUOTES && mayCut && position == quotes.inOrder) {
+                if (position < QUOTES && mayCut && position < quotes.inOrder + ON_THE_WAY) {
                     quote.putLong(0, position);
                     publication.offer(quote, 0, QUOTE_BYTES);
                 }
