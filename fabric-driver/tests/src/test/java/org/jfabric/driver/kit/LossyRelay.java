@@ -12,6 +12,7 @@ import java.nio.channels.Selector;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /** A relay of UDP datagrams between any number of askers and one socket, which loses some, by a seed. */
 public final class LossyRelay implements AutoCloseable {
@@ -26,6 +27,7 @@ public final class LossyRelay implements AutoCloseable {
     private volatile boolean isClosed;
     private volatile boolean isCut;
     private volatile long lost;
+    private volatile Consumer<byte[]> tap = bytes -> { };
 
     /** Relays to a port of this host. */
     public LossyRelay(int port, long seed, int lostPerMille) {
@@ -59,6 +61,11 @@ public final class LossyRelay implements AutoCloseable {
     /** Datagrams that it has lost. */
     public long lost() {
         return lost;
+    }
+
+    /** Each datagram that arrives, lost ones too, is shown from now on to this, by the thread of the relay. */
+    public void tap(Consumer<byte[]> newTap) {
+        tap = newTap;
     }
 
     /** From now on nothing passes, or everything that is not lost. */
@@ -107,6 +114,11 @@ public final class LossyRelay implements AutoCloseable {
         buffer.clear();
         SocketAddress sender = from.receive(buffer);
         buffer.flip();
+        if (sender != null) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.get(0, bytes);
+            tap.accept(bytes);
+        }
         return sender;
     }
 
