@@ -127,12 +127,12 @@ class StreamToolsTest {
             assertTrue(number(values, "round_trip_ns") > 0, values::toString);
 
             String text = ToolRun.of("queues", "--dir", alpha.directory().toString()).out();
-            assertTrue(text.matches("(?s).*\n    host 127.0.0.1:\\d+, driver beta: position \\d+, \\d+ messages? behind,"
-                + " round trip [0-9.]+ ms, has asked \\d+ times, \\d+ repairs with \\d+ bytes.*"), text);
+            assertTrue(text.matches("(?s).*\n    host 127.0.0.1:\\d+, driver beta: position \\d+, \\d+ messages?"
+                + " behind, round trip [0-9.]+ ms, has asked \\d+ times, \\d+ repairs with \\d+ bytes.*"), text);
             String both = ToolRun.of("top", "--once", "--interval", "0.3", "--width", "150", "--dir",
                 alpha.directory().toString(), "--dir", beta.directory().toString()).out();
-            assertTrue(both.matches("(?s).*\n  > host beta at 127.0.0.1:\\d+ .*\n      \\S+B/s, round trip [0-9.]+ ms.*"),
-                both);
+            assertTrue(both.matches("(?s).*\n  > host beta at 127.0.0.1:\\d+ .*\n      \\S+B/s, round trip"
+                + " [0-9.]+ ms.*"), both);
             assertTrue(both.matches("(?s).*\n      received \\d+ messages, lost 0, \\d+ arrived again, has asked \\d+"
                 + " times, round trip [0-9.]+ ms.*"), both);
 

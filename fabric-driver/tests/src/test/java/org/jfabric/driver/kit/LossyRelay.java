@@ -16,6 +16,7 @@ import java.nio.channels.Selector;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /**
  * A relay of UDP datagrams between any number of askers and one socket, which loses some, by a seed. In front of a
@@ -41,6 +42,7 @@ public final class LossyRelay implements AutoCloseable {
     private volatile boolean isClosed;
     private volatile boolean isCut;
     private volatile long lost;
+    private volatile Consumer<byte[]> tap = bytes -> { };
 
     /** Relays to a port of this host. */
     public LossyRelay(int port, long seed, int lostPerMille) {
@@ -96,6 +98,11 @@ public final class LossyRelay implements AutoCloseable {
     /** Datagrams that it has lost. */
     public long lost() {
         return lost;
+    }
+
+    /** Each datagram that arrives, lost ones too, is shown from now on to this, by the thread of the relay. */
+    public void tap(Consumer<byte[]> newTap) {
+        tap = newTap;
     }
 
     /** From now on nothing passes, or everything that is not lost. */
@@ -168,6 +175,11 @@ public final class LossyRelay implements AutoCloseable {
         buffer.clear();
         SocketAddress sender = from.receive(buffer);
         buffer.flip();
+        if (sender != null) {
+            byte[] bytes = new byte[buffer.remaining()];
+            buffer.get(0, bytes);
+            tap.accept(bytes);
+        }
         return sender;
     }
 

@@ -11,6 +11,9 @@ final class Samples {
     private static final GroupView.Recording LOG = new GroupView.Recording(
         "/logs/quotes", 69_990, 60_000, 10, 2_000, 384L << 20, 7, "messages are left out");
 
+    private static final GroupView.Host HOST = new GroupView.Host(
+        "10.0.0.8:4711", "gamma", 69_500, 500, 9_000_000, 4, 3, 4_200, 250_000, 1_500_000);
+
     private Samples() {
     }
 
@@ -48,8 +51,7 @@ final class Samples {
             List.of(new GroupView("jfabric://alpha/quotes", "jfabric://alpha/fast", "5c", "1",
                 Map.of("position", 70_000L, "oldest_position", 68_000L, "readers", 12L, "reader_waits", 3L,
                     "lag_messages", 2_000L), "jfabric://beta/r9",
-                    LOG, List.of(new GroupView.Host("10.0.0.8:4711", "gamma", 69_500, 500, 9_000_000, 4, 3, 4_200,
-                        250_000, 1_500_000)), IntStream.rangeClosed(1, 9).mapToObj(i ->
+                    LOG, List.of(HOST), IntStream.rangeClosed(1, 9).mapToObj(i ->
                         new GroupView.Reader("jfabric://beta/r" + (10 - i), 68_000 + i, 2_000 - i, 0, 61_000))
                 .toList()),
                 new GroupView("jfabric://gamma/news", null, null, null, Map.of(), null, null, List.of(),
