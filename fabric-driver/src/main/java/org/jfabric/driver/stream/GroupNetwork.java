@@ -91,11 +91,20 @@ final class GroupNetwork {
     void publish(Group group, long stallTimeoutNs) {
         GroupName name = group.name();
         GroupSource source = new GroupSource(group, services, this::stepNow, () -> release(name.network()));
-        StreamPolicy policy = name.isLossy() ? StreamPolicy.lossy()
-            : StreamPolicy.reliable().withStallTimeout(stallTimeoutNs);
+        StreamPolicy policy = policy(name).withStallTimeout(stallTimeoutNs).withRate(name.bytesPerSecond());
         source.sentBy(net.publish(FabricName.endpointOf(name.address()), source, policy,
             List.of(new StreamPath(sending.get(name.network()).node, null))));
         group.open(source);
+    }
+
+    private static StreamPolicy policy(GroupName name) {
+        if (name.quorum() != 0) {
+            return StreamPolicy.quorum(name.quorum());
+        }
+        if (!name.required().isEmpty()) {
+            return StreamPolicy.required(name.required());
+        }
+        return name.isLossy() ? StreamPolicy.lossy() : StreamPolicy.reliable();
     }
 
     private void stepNow() {

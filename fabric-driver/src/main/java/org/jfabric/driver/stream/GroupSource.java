@@ -169,6 +169,20 @@ final class GroupSource extends StreamSource {
                 return reader.address();
             }
         }
+        return absentHost();
+    }
+
+    /** What the writer waits for that has not joined; null without. */
+    private String absentHost() {
+        int quorum = group.name().quorum();
+        if (writer.readers().size() < quorum) {
+            return "a quorum of " + quorum + " hosts";
+        }
+        for (String driver : group.name().required()) {
+            if (writer.readers().stream().noneMatch(reader -> reader.name().equals(driver))) {
+                return "driver " + driver + ", which has not joined";
+            }
+        }
         return null;
     }
 

@@ -371,6 +371,106 @@ class HostStreamTest {
         assertEquals(0, again.gaps);
     }
 
+    private Publication.Builder publication() {
+        return Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port);
+    }
+
+    /** Fills the ring of a writer that waits; returns the position behind. */
+    private long fill(Publication publication) {
+        long[] refused = {0};
+        Deadline.await("a writer that waits", () -> {
+            refused[0] = offer(publication) ? 0 : refused[0] + 1;
+            return refused[0] > 100_000;
+        }, publication::toString);
+        return publication.position();
+    }
+
+    @Test
+    void shouldWaitForAQuorumOfHostsAndNameTheGapsOfTheRest() {
+        Publication publication = keep(publication().quorum(1).open());
+        // the ring keeps what nobody has
+        long alone = fill(publication);
+        assertTrue(alone > 100 && alone < 5_000, publication::toString);
+        Reader reader = new Reader(subscribe());
+        stream(publication, alone + 1_000, reader);
+        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Reader slow = new Reader(other);
+            // it does not read, and one of two is enough
+            stream(publication, alone + 6_000, reader);
+            stream(publication, alone + 7_000, reader, slow);
+            assertTrue(slow.gaps > 1_000 && slow.gaps < 6_000, slow::toString);
+            assertEquals(0, reader.gaps);
+        }
+        publication.close();
+        awaitEnd(reader, FabricErrno.ESHUTDOWN);
+        assertEquals(alone + 7_000, reader.next);
+    }
+
+    @Test
+    void shouldWaitForARequiredHostAloneAlsoWhileItIsNotThere() {
+        Publication publication = keep(publication().required("gamma").open());
+        Reader reader = new Reader(subscribe());
+        long[] seen = {0, 0};
+        Deadline.await("a writer that waits for the host that is not there", () -> {
+            seen[1] = offer(publication) || seen[0] != reader.next ? 0 : seen[1] + 1;
+            seen[0] = reader.next;
+            reader.poll();
+            return seen[1] > 100_000;
+        }, () -> publication + " " + reader);
+        long alone = publication.position();
+        assertTrue(alone > 100 && alone < 5_000, publication::toString);
+        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Reader required = new Reader(other);
+            // the host that is not required reads nothing
+            stream(publication, alone + 6_000, required);
+            assertEquals(0, required.gaps, required::toString);
+            stream(publication, alone + 7_000, required, reader);
+            assertTrue(reader.gaps > 1_000 && reader.gaps < 6_000, reader::toString);
+        }
+    }
+
+    @Test
+    void shouldSendNoFasterThanTheLimitOfTheRate() {
+        long bytesPerSecond = 2_000_000;
+        Publication publication = keep(publication().rateLimit(bytesPerSecond).open());
+        Reader reader = new Reader(subscribe());
+        long beganNs = System.nanoTime();
+        stream(publication, 8_000, reader);
+        long elapsedNs = System.nanoTime() - beganNs;
+        long payload = 0;
+        for (long position = 0; position < 8_000; position++) {
+            payload += length(position);
+        }
+        // what the bucket held came at once
+        long most = (256 << 10) + (long) (elapsedNs * 1e-9 * bytesPerSecond);
+        assertTrue(payload < most, payload + " bytes, and at most " + most);
+        assertEquals(0, reader.gaps);
+    }
+
+    @Test
+    void shouldRefusePoliciesThatMakeNoSense() {
+        refused(publication().quorum(0));
+        refused(publication().quorum(257));
+        refused(publication().quorum(1).required("gamma"));
+        refused(publication().required("gamma", ""));
+        refused(publication().rateLimit(-1));
+        refused(Publication.on(writing, GROUP + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
+        refused(Publication.on(writing, GROUP).quorum(1));
+        refused(Publication.on(writing, GROUP).rateLimit(1_000_000));
+        refused(publication().recordIn(base.resolve("log")).quorum(1), FabricErrno.EOPNOTSUPP);
+    }
+
+    private static void refused(Publication.Builder builder) {
+        refused(builder, FabricErrno.EINVAL);
+    }
+
+    private static void refused(Publication.Builder builder, int errno) {
+        FabricException refused = assertThrows(FabricException.class, builder::open);
+        assertEquals(FabricErrno.name(errno), FabricErrno.name(refused.errno()), refused::toString);
+    }
+
     @Test
     void shouldRefuseWhatIsNotThere() {
         Publication publication = publish(GROUP);
