@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,8 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.stream.net.GroupKeys;
+import org.jfabric.driver.stream.net.SealedSocket;
 import org.jfabric.driver.stream.net.StreamNet;
 import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
@@ -27,6 +30,8 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class GroupNetwork {
+    private static final long REVIEW_NS = 1_000_000_000L;
+
     private final Groups groups;
     private final LinkServices services;
     private final StreamSockets sockets;
@@ -34,18 +39,30 @@ final class GroupNetwork {
     /** Of groups that are sent, by the text that their writers have given. */
     private final Map<String, Sending> sending = new HashMap<>();
     private final List<NetworkReader> readers = new ArrayList<>();
+    /** Null if nothing is sealed. */
+    private final Path keyFile;
+    private final List<SealedSocket> sealed = new ArrayList<>();
+    private long reviewedNs;
+    private boolean isReading;
+    private String keyFailure = "";
 
     /** A socket for the groups that are sent from one address. */
     private static final class Sending {
         /** Null while it is being opened. */
         private StreamNode node;
+        private final String first;
         private int groups;
+
+        Sending(String first) {
+            this.first = first;
+        }
     }
 
-    GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets) {
+    GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets, Path keyFile) {
         this.groups = groups;
         this.services = services;
         this.sockets = sockets;
+        this.keyFile = keyFile;
         net = new StreamNet(services.environment()::secretLong, services.nowNs());
     }
 
@@ -60,20 +77,56 @@ final class GroupNetwork {
         return sending.containsKey(socket) && sending.get(socket).node == null;
     }
 
+    /** Whether the socket of a group has another one, and no more, because it is sealed. */
+    boolean isFull(GroupName name) {
+        Sending known = sending.get(name.network());
+        return keyFile != null && known != null && !known.first.equals(name.address());
+    }
+
     /** A group is about to be sent; returns whether its socket is still to be opened. */
-    boolean claim(String socket) {
-        Sending known = sending.computeIfAbsent(socket, each -> new Sending());
+    boolean claim(GroupName name) {
+        Sending known = sending.computeIfAbsent(name.network(), each -> new Sending(name.address()));
         return known.groups++ == 0;
     }
 
     /** Opens that socket. Resource thread. */
-    StreamSocket open(String socket) {
-        return sockets.open(StreamAddress.resolve(socket));
+    StreamSocket open(GroupName name) {
+        return seal(
+            sockets.open(StreamAddress.resolve(name.network())), FabricName.endpointOf(name.address()), true);
+    }
+
+    private StreamSocket seal(StreamSocket port, String group, boolean isWriter) {
+        if (keyFile == null) {
+            return port;
+        }
+        boolean isSealed = false;
+        try {
+            StreamSocket result = new SealedSocket(port, GroupKeyFile.read(keyFile), group, isWriter, 0,
+                services.environment()::secretLong, services.environment()::nanoTime);
+            isSealed = true;
+            return result;
+        } finally {
+            if (!isSealed) {
+                port.close();
+            }
+        }
+    }
+
+    private StreamNode node(StreamSocket port) {
+        if (port instanceof SealedSocket socket) {
+            sealed.add(socket);
+        }
+        return net.open(port);
+    }
+
+    private void close(StreamNode node) {
+        sealed.removeIf(node::uses);
+        net.close(node);
     }
 
     /** The socket is open. */
     void opened(String socket, StreamSocket port) {
-        sending.get(socket).node = net.open(port);
+        sending.get(socket).node = node(port);
     }
 
     /** A group is not sent from that socket any more, or could not be. */
@@ -82,7 +135,7 @@ final class GroupNetwork {
         if (--known.groups == 0) {
             sending.remove(socket);
             if (known.node != null) {
-                net.close(known.node);
+                close(known.node);
             }
         }
     }
@@ -178,7 +231,7 @@ final class GroupNetwork {
     void ended(NetworkReader reader) {
         readers.remove(reader);
         if (reader.node() != null) {
-            net.close(reader.node());
+            close(reader.node());
         }
         groups.unclaim(reader.address());
     }
@@ -188,10 +241,30 @@ final class GroupNetwork {
     /** Makes one step; 0 if there was nothing to do. */
     int poll() {
         int work = net.step(services.nowNs());
+        if (!sealed.isEmpty()) {
+            review();
+        }
         for (int i = readers.size() - 1; i >= 0; i--) {
             work += readers.get(i).poll();
         }
         return work;
+    }
+
+    /** Now and then: names what could not be opened, and has the file of the keys read again. */
+    private void review() {
+        long nowNs = services.nowNs();
+        if (isReading || nowNs - reviewedNs < REVIEW_NS) {
+            return;
+        }
+        reviewedNs = nowNs;
+        isReading = true;
+        services.submit(new KeyTask());
+        for (SealedSocket socket : sealed) {
+            FabricException notice = socket.takeNotice();
+            if (notice != null) {
+                services.onError(notice);
+            }
+        }
     }
 
     /** Prepares for the thread to sleep; false if there is work. */
@@ -203,6 +276,35 @@ final class GroupNetwork {
     void close() {
         for (NetworkReader reader : List.copyOf(readers)) {
             reader.close(FabricErrno.ESHUTDOWN);
+        }
+    }
+
+    /** Reads the keys again. */
+    private final class KeyTask extends ResourceTask {
+        private GroupKeys keys;
+
+        @Override
+        protected void execute() {
+            keys = GroupKeyFile.read(keyFile);
+        }
+
+        @Override
+        protected void onDone() {
+            isReading = false;
+            keyFailure = "";
+            for (SealedSocket socket : sealed) {
+                socket.keys(keys);
+            }
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            isReading = false;
+            String failure = cause.toString();
+            if (!failure.equals(keyFailure) && cause instanceof FabricException refusal) {
+                services.onError(refusal);
+            }
+            keyFailure = failure;
         }
     }
 
@@ -219,13 +321,13 @@ final class GroupNetwork {
         @Override
         protected void execute() {
             writer = StreamAddress.resolve(reader.socket());
-            port = sockets.openTo(writer);
+            port = seal(sockets.openTo(writer), reader.group(), false);
         }
 
         @Override
         protected void onDone() {
             if (readers.contains(reader)) {
-                reader.subscribe(net, net.open(port), writer);
+                reader.subscribe(net, node(port), writer);
             } else {
                 port.close();
             }

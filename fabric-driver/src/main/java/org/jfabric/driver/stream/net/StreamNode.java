@@ -81,6 +81,11 @@ public final class StreamNode {
         return malformed;
     }
 
+    /** Whether it is the one of a socket. */
+    public boolean uses(StreamSocket socket) {
+        return port == socket;
+    }
+
     StreamSocket port() {
         return port;
     }
@@ -234,6 +239,7 @@ public final class StreamNode {
         cookie.wrap(buffer, HEADER, CookieDecoder.BLOCK_LENGTH, CookieDecoder.SCHEMA_VERSION);
         ReaderPath path = asking(cookie.reader());
         if (path != null) {
+            port.admit();
             path.onCookie(cookie.cookie(), cookie.timeNs(), port.name(), port.nameLength());
         }
         return true;
@@ -330,6 +336,7 @@ public final class StreamNode {
             }
             return true;
         }
+        port.admit();
         return takeKnownJoin(length);
     }
 

@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.DirectBuffer;
@@ -41,6 +43,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostStreamTest {
     private static final String GROUP = "jfabric://alpha/quotes";
     private static final String SMALL_RING = "jfabric.shm.groupRingLengthBytes=64k";
+    private static final String KEY_FILE = "jfabric.udp.streamKeyFile=";
     private static final long SEED = 4711;
 
     private final Path base = TestDirectory.create();
@@ -369,6 +372,93 @@ class HostStreamTest {
         Reader again = new Reader(keep(Subscription.on(reading, stream(port)).from(next).open()));
         stream(publication, 5_000, again);
         assertEquals(0, again.gaps);
+    }
+
+    private Path keys(String name, String... keys) {
+        Path file = base.resolve(name);
+        try {
+            Files.writeString(file, String.join("\n", keys));
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return file;
+    }
+
+    /** Starts both drivers again, with files of keys. */
+    private void restart(String... options) {
+        writing.close();
+        reading.close();
+        alpha.close();
+        beta.close();
+        alpha = launch("alpha", options[0]);
+        beta = launch("beta", options[1]);
+        writing = connect(alpha);
+        reading = connect(beta);
+    }
+
+    @Test
+    void shouldSealStreamsAndChangeTheKeyWhileTheyAreSent() {
+        String first = "1a".repeat(32);
+        String second = "2b".repeat(32);
+        Path writers = keys("writers", first);
+        Path readers = keys("readers", "# of the readers", first);
+        restart(KEY_FILE + writers, KEY_FILE + readers);
+        Publication publication = publish(GROUP);
+        LossyRelay relay = keep(new LossyRelay(port, SEED, 20));
+        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        stream(publication, 5_000, reader);
+        long pauseNs = 3_000_000_000L;
+        for (String[] step : new String[][] {{first, second}, {second, first}, {second}}) {
+            keys("readers", step);
+            keys("writers", step);
+            // the drivers read their files each second
+            long beganNs = System.nanoTime();
+            while (System.nanoTime() - beganNs < pauseNs) {
+                stream(publication, publication.position() + 100, reader);
+            }
+        }
+        assertEquals(0, reader.gaps);
+        // a socket is for one group, because the datagrams of each have a key of their own
+        FabricException taken = assertThrows(FabricException.class,
+            () -> Publication.on(writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
+        assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
+        // with the old key alone nothing is heard any more
+        keys("readers", first);
+        Deadline.await("the end", () -> {
+            offer(publication);
+            reader.poll();
+            return reader.end != 0;
+        }, reader::toString);
+        assertEquals(FabricErrno.name(FabricErrno.ECONNRESET), FabricErrno.name(reader.end));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"other", "none"})
+    void shouldNotMixDriversWithAndWithoutAKey(String reader) {
+        keys("other", "2b".repeat(32));
+        restart(KEY_FILE + keys("writers", "1a".repeat(32)),
+            KEY_FILE + (reader.equals("none") ? reader : base.resolve(reader).toString()));
+        publish(GROUP);
+        FabricException silent = assertThrows(FabricException.class, this::subscribe);
+        assertEquals(FabricErrno.EHOSTUNREACH, silent.errno(), silent::toString);
+        assertTrue(silent.toString().contains("streamKeyFile"), silent::toString);
+    }
+
+    @Test
+    void shouldRefuseAFileOfKeysThatOthersCanReadOrThatHasNone() throws IOException {
+        Path writers = keys("writers", "1a".repeat(32));
+        restart(KEY_FILE + writers, KEY_FILE + base.resolve("missing"));
+        Files.setPosixFilePermissions(writers, PosixFilePermissions.fromString("rw-r--r--"));
+        refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
+        refused(FabricErrno.EACCES, stream(port));
+        for (String[] wrong : new String[][] {{}, {"1a"}, {"xy".repeat(32)},
+            {"1a".repeat(32), "1b".repeat(32), "1c".repeat(32)}}) {
+            keys("writers", wrong);
+            refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port));
+        }
+        keys("writers", "1a".repeat(32));
+        publish(GROUP);
     }
 
     private Publication.Builder publication() {
