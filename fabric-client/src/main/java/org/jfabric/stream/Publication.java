@@ -315,6 +315,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         private Path log;
         private LogOptions options;
         private String network;
+        /** What is behind {@link #network} in the address. */
+        private String policies = "";
 
         private Builder(Fabric fabric, String address) {
             this.fabric = fabric;
@@ -372,8 +374,50 @@ public final class Publication implements AutoCloseable, CompletionHandler {
             return this;
         }
 
+        /**
+         * Waits for as many other hosts as a number says, whichever are first, instead of for all. The ring keeps what
+         * fewer have received, also while fewer have joined; who is behind it gets a gap. Readers of the writer's own
+         * host do not count, and are waited for as without.
+         *
+         * @param hosts 1 to 256.
+         * @return this.
+         */
+        public Builder quorum(int hosts) {
+            return policy("quorum=" + hosts);
+        }
+
+        /**
+         * Waits for named hosts alone, also while they have not joined. Others that are behind the ring get a gap.
+         * Readers of the writer's own host are waited for as without.
+         *
+         * @param drivers names of the drivers that read there; two with one name are both waited for.
+         * @return this.
+         */
+        public Builder required(String... drivers) {
+            return policy("required=" + String.join(",", drivers));
+        }
+
+        /**
+         * Limits the rate at which messages are sent to other hosts, all of them together; a writer that waits for
+         * hosts is held back by that.
+         *
+         * @param bytesPerSecond of datagrams, 1 or more; up to 256 KiB, or what is sent in a millisecond, may be sent
+         *                       at once.
+         * @return this.
+         */
+        public Builder rateLimit(long bytesPerSecond) {
+            return policy("rate=" + bytesPerSecond);
+        }
+
+        private Builder policy(String option) {
+            policies += '&' + option;
+            return this;
+        }
+
         private String withOptions() {
             String named = network == null ? address : address + separator(address) + "net=" + network;
+            // without a network the driver refuses them, and says why
+            named += policies.isEmpty() || named.indexOf('?') >= 0 ? policies : '?' + policies.substring(1);
             return log == null ? named : named + separator(named) + "log="
                 + URLEncoder.encode(log.toString(), StandardCharsets.UTF_8) + options;
         }
@@ -390,7 +434,8 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          *     {@code FI_EBUSY} if the log has another writer, {@code FI_EACCES} for a client of another user than the
          *     driver's, {@code FI_EINVAL} for options that the log was not made with, {@code FI_ENOSPC}, {@code FI_EIO}
          *     if the log was damaged; of one for other hosts {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL},
-         *     {@code FI_EOPNOTSUPP} if it is recorded, too, or the driver has no link udp.
+         *     {@code FI_EOPNOTSUPP} if it is recorded, too, or the driver has no link udp; {@code FI_EINVAL} for
+         *     policies that contradict each other, or of a group that no other host reads.
          */
         public Publication open() {
             EventQueue events = fabric.openEventQueue(new EventQueueAttr());

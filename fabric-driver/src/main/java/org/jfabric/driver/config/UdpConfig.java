@@ -76,6 +76,14 @@ public final class UdpConfig {
             + "receive. Endpoints with the address of a network have two of them. Each datagram takes the room of the "
             + "longest message; what does not fit is dropped on arrival and counted.");
 
+    /** {@code jfabric.udp.streamKeyFile}. */
+    public static final Option<String> STREAM_KEY_FILE = GROUP.name("jfabric.udp.streamKeyFile")
+        .defaultsTo(DriverConfig.NO_FILE)
+        .rule("none, or the path of a file", name -> !name.isBlank())
+        .why("Keys of the groups that this driver sends to other hosts and reads from there: one or two lines of 64 "
+            + "hexadecimal digits, the newest first, in a file that only its owner can read; see docs/security.md. "
+            + "Read again when it has changed. With none such groups are neither secret nor protected.");
+
     private UdpConfig() {
     }
 }

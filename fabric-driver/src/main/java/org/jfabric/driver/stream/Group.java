@@ -535,6 +535,11 @@ final class Group {
         return isBlocked && source != null ? source.awaitedHost(blockedEnd - ring.capacity()) : null;
     }
 
+    /** What a message waits for that has not joined; null if it waits for none. */
+    String absentHost() {
+        return isBlocked && source != null ? source.absentHost() : null;
+    }
+
     /** Hosts that read it from this one. */
     List<RemoteReader> hosts() {
         return source == null ? List.of() : source.hosts();

@@ -183,6 +183,8 @@ final class GroupMeters {
                 publishWait(RECORDER, group.position() - group.recorder().writtenPosition());
             } else if (host != null) {
                 publishWait(host.address(), group.position() - host.received());
+            } else if (group.absentHost() != null) {
+                publishWait(group.absentHost(), lag);
             } else {
                 publishWait(slowest != null && group.waitsFor(slowest) ? slowest.address() : null, lag);
             }

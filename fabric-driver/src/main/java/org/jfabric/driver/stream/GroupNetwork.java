@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -10,7 +11,10 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.resource.ResourceTask;
+import org.jfabric.driver.stream.net.GroupKeys;
+import org.jfabric.driver.stream.net.SealedSocket;
 import org.jfabric.driver.stream.net.StreamNet;
+import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamPolicy;
 import org.jfabric.driver.stream.net.StreamSocket;
@@ -27,6 +31,8 @@ import org.jfabric.info.SocketName;
  * <p>Owner: progress agent.
  */
 final class GroupNetwork {
+    private static final long REVIEW_NS = 1_000_000_000L;
+
     private final Groups groups;
     private final LinkServices services;
     private final StreamSockets sockets;
@@ -35,12 +41,23 @@ final class GroupNetwork {
     private final Map<String, Sending> sending = new HashMap<>();
     private final List<NetworkReader> readers = new ArrayList<>();
     private long othersCounter;
+    /** Null if nothing is sealed. */
+    private final Path keyFile;
+    private final List<SealedSocket> sealed = new ArrayList<>();
+    private long reviewedNs;
+    private boolean isReading;
+    private String keyFailure = "";
 
     /** A socket for the groups that are sent from one address, or to one multicast group. */
     private static final class Sending {
         /** Null while it is being opened. */
         private StreamPath path;
+        private final String first;
         private int groups;
+
+        Sending(String first) {
+            this.first = first;
+        }
     }
 
     /**
@@ -52,10 +69,11 @@ final class GroupNetwork {
     record Opened(String path, StreamSocket port, SocketName peer) {
     }
 
-    GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets) {
+    GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets, Path keyFile) {
         this.groups = groups;
         this.services = services;
         this.sockets = sockets;
+        this.keyFile = keyFile;
         net = new StreamNet(services.environment()::secretLong, services.nowNs());
     }
 
@@ -71,11 +89,17 @@ final class GroupNetwork {
             .anyMatch(path -> sending.containsKey(path) && sending.get(path).path == null);
     }
 
+    /** Whether a socket of a group has another one, and no more, because it is sealed. */
+    boolean isFull(GroupName name) {
+        return keyFile != null && StreamAddress.paths(name.network()).stream()
+            .anyMatch(path -> sending.containsKey(path) && !sending.get(path).first.equals(name.address()));
+    }
+
     /** A group is about to be sent; returns those of its paths whose sockets are still to be opened. */
-    List<String> claim(String network) {
+    List<String> claim(GroupName name) {
         List<String> closed = new ArrayList<>();
-        for (String path : StreamAddress.paths(network)) {
-            if (sending.computeIfAbsent(path, each -> new Sending()).groups++ == 0) {
+        for (String path : StreamAddress.paths(name.network())) {
+            if (sending.computeIfAbsent(path, each -> new Sending(name.address())).groups++ == 0) {
                 closed.add(path);
             }
         }
@@ -83,15 +107,16 @@ final class GroupNetwork {
     }
 
     /** Opens those sockets. Resource thread. */
-    List<Opened> open(String network, List<String> closed) {
-        List<StreamAddress.Way> ways = StreamAddress.writerWays(network);
-        List<String> paths = StreamAddress.paths(network);
+    List<Opened> open(GroupName name, List<String> closed) {
+        List<StreamAddress.Way> ways = StreamAddress.writerWays(name.network());
+        List<String> paths = StreamAddress.paths(name.network());
         List<Opened> opened = new ArrayList<>();
         try {
             for (String path : closed) {
                 StreamAddress.Way way = ways.get(paths.indexOf(path));
-                opened.add(new Opened(path, sockets.open(way.socket(), way.networkInterface()),
-                    way.isMulticast() ? way.socket() : null));
+                StreamSocket port = seal(sockets.open(way.socket(), way.networkInterface()),
+                    FabricName.endpointOf(name.address()), true);
+                opened.add(new Opened(path, port, way.isMulticast() ? way.socket() : null));
             }
         } catch (RuntimeException e) {
             opened.forEach(each -> each.port().close());
@@ -100,9 +125,38 @@ final class GroupNetwork {
         return opened;
     }
 
+    private StreamSocket seal(StreamSocket port, String group, boolean isWriter) {
+        if (keyFile == null) {
+            return port;
+        }
+        boolean isSealed = false;
+        try {
+            StreamSocket result = new SealedSocket(port, GroupKeyFile.read(keyFile), group, isWriter, 0,
+                services.environment()::secretLong, services.environment()::nanoTime);
+            isSealed = true;
+            return result;
+        } finally {
+            if (!isSealed) {
+                port.close();
+            }
+        }
+    }
+
+    private StreamNode node(StreamSocket port) {
+        if (port instanceof SealedSocket socket) {
+            sealed.add(socket);
+        }
+        return net.open(port);
+    }
+
+    private void close(StreamNode node) {
+        sealed.removeIf(node::uses);
+        net.close(node);
+    }
+
     /** The sockets are open. */
     void opened(List<Opened> opened) {
-        opened.forEach(each -> sending.get(each.path()).path = new StreamPath(net.open(each.port()), each.peer()));
+        opened.forEach(each -> sending.get(each.path()).path = new StreamPath(node(each.port()), each.peer()));
     }
 
     /** A group is not sent by those paths any more, or could not be. */
@@ -112,7 +166,7 @@ final class GroupNetwork {
             if (--known.groups == 0) {
                 sending.remove(path);
                 if (known.path != null) {
-                    net.close(known.path.node());
+                    close(known.path.node());
                 }
             }
         }
@@ -122,11 +176,20 @@ final class GroupNetwork {
     void publish(Group group, long stallTimeoutNs) {
         GroupName name = group.name();
         GroupSource source = new GroupSource(group, services, this);
-        StreamPolicy policy = name.isLossy() ? StreamPolicy.lossy()
-            : StreamPolicy.reliable().withStallTimeout(stallTimeoutNs);
+        StreamPolicy policy = policy(name).withStallTimeout(stallTimeoutNs).withRate(name.bytesPerSecond());
         source.sentBy(net.publish(FabricName.endpointOf(name.address()), source, policy,
             StreamAddress.paths(name.network()).stream().map(path -> sending.get(path).path).toList()));
         group.open(source);
+    }
+
+    private static StreamPolicy policy(GroupName name) {
+        if (name.quorum() != 0) {
+            return StreamPolicy.quorum(name.quorum());
+        }
+        if (!name.required().isEmpty()) {
+            return StreamPolicy.required(name.required());
+        }
+        return name.isLossy() ? StreamPolicy.lossy() : StreamPolicy.reliable();
     }
 
     /** Steps, while a driver that ends waits for the hosts. */
@@ -209,7 +272,7 @@ final class GroupNetwork {
     /** A reader has ended, and has no ring any more. */
     void ended(NetworkReader reader) {
         readers.remove(reader);
-        reader.paths().forEach(path -> net.close(path.node()));
+        reader.paths().forEach(path -> close(path.node()));
         groups.unclaim(reader.address());
     }
 
@@ -218,10 +281,30 @@ final class GroupNetwork {
     /** Makes one step; 0 if there was nothing to do. */
     int poll() {
         int work = net.step(services.nowNs());
+        if (!sealed.isEmpty()) {
+            review();
+        }
         for (int i = readers.size() - 1; i >= 0; i--) {
             work += readers.get(i).poll();
         }
         return work;
+    }
+
+    /** Now and then: names what could not be opened, and has the file of the keys read again. */
+    private void review() {
+        long nowNs = services.nowNs();
+        if (isReading || nowNs - reviewedNs < REVIEW_NS) {
+            return;
+        }
+        reviewedNs = nowNs;
+        isReading = true;
+        services.submit(new KeyTask());
+        for (SealedSocket socket : sealed) {
+            FabricException notice = socket.takeNotice();
+            if (notice != null) {
+                services.onError(notice);
+            }
+        }
     }
 
     /** Prepares for the thread to sleep; false if there is work. */
@@ -233,6 +316,35 @@ final class GroupNetwork {
     void close() {
         for (NetworkReader reader : List.copyOf(readers)) {
             reader.close(FabricErrno.ESHUTDOWN);
+        }
+    }
+
+    /** Reads the keys again. */
+    private final class KeyTask extends ResourceTask {
+        private GroupKeys keys;
+
+        @Override
+        protected void execute() {
+            keys = GroupKeyFile.read(keyFile);
+        }
+
+        @Override
+        protected void onDone() {
+            isReading = false;
+            keyFailure = "";
+            for (SealedSocket socket : sealed) {
+                socket.keys(keys);
+            }
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            isReading = false;
+            String failure = cause.toString();
+            if (!failure.equals(keyFailure) && cause instanceof FabricException refusal) {
+                services.onError(refusal);
+            }
+            keyFailure = failure;
         }
     }
 
@@ -253,7 +365,9 @@ final class GroupNetwork {
             for (String path : paths) {
                 try {
                     StreamAddress.Way way = StreamAddress.way(path);
-                    opened.add(new Opened(path, sockets.openTo(way.socket(), way.networkInterface()), way.socket()));
+                    StreamSocket port =
+                        seal(sockets.openTo(way.socket(), way.networkInterface()), reader.group(), false);
+                    opened.add(new Opened(path, port, way.socket()));
                 } catch (FabricException e) {
                     lack = e;
                 }
@@ -274,7 +388,7 @@ final class GroupNetwork {
                 services.onError(lack);
             }
             reader.subscribe(
-                net, opened.stream().map(each -> new StreamPath(net.open(each.port()), each.peer())).toList());
+                net, opened.stream().map(each -> new StreamPath(node(each.port()), each.peer())).toList());
         }
 
         @Override

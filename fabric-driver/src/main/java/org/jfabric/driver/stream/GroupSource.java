@@ -174,6 +174,20 @@ final class GroupSource extends StreamSource {
         return null;
     }
 
+    /** What the writer waits for that has not joined; null without. */
+    String absentHost() {
+        int quorum = group.name().quorum();
+        if (writer.readers().size() < quorum) {
+            return "a quorum of " + quorum + " hosts";
+        }
+        for (String driver : group.name().required()) {
+            if (writer.readers().stream().noneMatch(reader -> reader.name().equals(driver))) {
+                return "driver " + driver + ", which has not joined";
+            }
+        }
+        return null;
+    }
+
     List<RemoteReader> hosts() {
         return writer == null ? List.of() : writer.readers();
     }

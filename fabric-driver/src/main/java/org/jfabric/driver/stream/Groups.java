@@ -12,6 +12,7 @@ import org.agrona.UnsafeApi;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ShmConfig;
+import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.GroupHandler;
@@ -106,7 +107,7 @@ public final class Groups {
 
     /** Groups reach other hosts from now on, by these sockets. */
     public void reachHosts(StreamSockets sockets) {
-        network = new GroupNetwork(this, services, sockets);
+        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE));
     }
 
     // ---- joining ----
@@ -214,6 +215,9 @@ public final class Groups {
         } else if (name.network() != null && join.request().authKey().length != 0) {
             join.failed(FabricErrno.EOPNOTSUPP, "is to reach other hosts, and its writer has an authorization key,"
                 + " which they do not show", "Open the endpoint without one, or keep the group on this host.");
+        } else if (name.network() != null && network.isFull(name)) {
+            join.failed(FabricErrno.EADDRINUSE, "is sealed with a key, and " + name.network() + " sends another group",
+                "Give each group with a key a socket of its own.");
         } else if (!services.claim(place(address))) {
             join.failed(FabricErrno.EBUSY, "has a writer on another progress thread", "Join with FI_RECV to read it.");
         } else {
@@ -828,7 +832,7 @@ public final class Groups {
 
         void submit() {
             if (isSent()) {
-                closed = network.claim(group.name().network());
+                closed = network.claim(group.name());
             }
             services.submit(this);
         }
@@ -846,7 +850,7 @@ public final class Groups {
         protected void execute() {
             GroupName name = group.name();
             if (isSent()) {
-                opened = network.open(name.network(), closed);
+                opened = network.open(name, closed);
             }
             if (name.log() == null && first == null) {
                 first = new LogPosition(new UUID(services.environment().randomLong(),

@@ -64,6 +64,11 @@ final class NetworkReader extends StreamSink {
         return paths;
     }
 
+    /** Its name at the writer. */
+    String group() {
+        return parts.group();
+    }
+
     /** Those who wait for the ring. */
     List<GroupJoin> joins() {
         return joins;
@@ -233,7 +238,8 @@ final class NetworkReader extends StreamSink {
             case FabricErrno.ECONNREFUSED -> new FabricException(errno, what + " has no writer: the driver at "
                 + parts.network() + " sends no group of that name", "Join again when its publication is open.");
             case FabricErrno.EHOSTUNREACH -> new FabricException(errno, what + " does not answer",
-                "Start its writer; check address, port and firewall, and that its publication names this address.");
+                "Start its writer; check address, port and firewall, that its publication names this address, and that"
+                    + " both drivers have the same key in jfabric.udp.streamKeyFile, or none.");
             case FabricErrno.EMSGSIZE -> new FabricException(errno, what + " has longer datagrams than this driver",
                 "Set jfabric.udp.maxMessageBytes of both drivers to the same.");
             case FabricErrno.ENODATA, FabricErrno.EINVAL -> new FabricException(errno, what

@@ -86,6 +86,11 @@ public final class StreamNode {
         return malformed;
     }
 
+    /** Whether it is the one of a socket. */
+    public boolean uses(StreamSocket socket) {
+        return port == socket;
+    }
+
     StreamSocket port() {
         return port;
     }
@@ -244,6 +249,7 @@ public final class StreamNode {
         cookie.wrap(buffer, HEADER, CookieDecoder.BLOCK_LENGTH, CookieDecoder.SCHEMA_VERSION);
         ReaderPath path = asking(cookie.reader());
         if (path != null) {
+            port.admit();
             path.onCookie(cookie.cookie(), cookie.timeNs(), port.name(), port.nameLength());
         }
         for (int i = 0; i < sent.size(); i++) {
@@ -345,6 +351,7 @@ public final class StreamNode {
             }
             return true;
         }
+        port.admit();
         return takeKnownJoin(length);
     }
 

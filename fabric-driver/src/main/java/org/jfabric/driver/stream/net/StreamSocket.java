@@ -34,6 +34,11 @@ public abstract class StreamSocket {
     /** Length of that in bytes. */
     public abstract int nameLength();
 
+    /** The sender of the last datagram is there now, and no repetition: it has answered what was drawn here. */
+    void admit() {
+        // a socket that seals nothing hears everybody
+    }
+
     /** Makes the next datagram wake the thread; false if the system has no event for it. */
     public abstract boolean arm();
 

@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.Fabric;
@@ -35,6 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostStreamTest {
     private static final String GROUP = "jfabric://alpha/quotes";
     private static final String SMALL_RING = "jfabric.shm.groupRingLengthBytes=64k";
+    private static final String KEY_FILE = "jfabric.udp.streamKeyFile=";
     private static final long SEED = 4711;
 
     private final Path base = TestDirectory.create();
@@ -277,6 +282,193 @@ class HostStreamTest {
         Reader again = new Reader(keep(Subscription.on(reading, stream(port)).from(next).open()));
         messages.stream(publication, 5_000, again);
         assertEquals(0, again.gaps);
+    }
+
+    private Path keys(String name, String... keys) {
+        Path file = base.resolve(name);
+        try {
+            Files.writeString(file, String.join("\n", keys));
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return file;
+    }
+
+    /** Starts both drivers again, with files of keys. */
+    private void restart(String... options) {
+        writing.close();
+        reading.close();
+        alpha.close();
+        beta.close();
+        alpha = launch("alpha", options[0]);
+        beta = launch("beta", options[1]);
+        writing = connect(alpha);
+        reading = connect(beta);
+    }
+
+    @Test
+    void shouldSealStreamsAndChangeTheKeyWhileTheyAreSent() {
+        String first = "1a".repeat(32);
+        String second = "2b".repeat(32);
+        Path writers = keys("writers", first);
+        Path readers = keys("readers", "# of the readers", first);
+        restart(KEY_FILE + writers, KEY_FILE + readers);
+        Publication publication = publish(GROUP);
+        LossyRelay relay = keep(new LossyRelay(port, SEED, 20));
+        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        messages.stream(publication, 5_000, reader);
+        long pauseNs = 3_000_000_000L;
+        for (String[] step : new String[][] {{first, second}, {second, first}, {second}}) {
+            keys("readers", step);
+            keys("writers", step);
+            // the drivers read their files each second
+            long beganNs = System.nanoTime();
+            while (System.nanoTime() - beganNs < pauseNs) {
+                messages.stream(publication, publication.position() + 100, reader);
+            }
+        }
+        assertEquals(0, reader.gaps);
+        // a socket is for one group, because the datagrams of each have a key of their own
+        FabricException taken = assertThrows(FabricException.class,
+            () -> Publication.on(writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
+        assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
+        // with the old key alone nothing is heard any more
+        keys("readers", first);
+        Deadline.await("the end", () -> {
+            messages.offer(publication);
+            reader.poll();
+            return reader.end != 0;
+        }, reader::toString);
+        assertEquals(FabricErrno.name(FabricErrno.ECONNRESET), FabricErrno.name(reader.end));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"other", "none"})
+    void shouldNotMixDriversWithAndWithoutAKey(String reader) {
+        keys("other", "2b".repeat(32));
+        restart(KEY_FILE + keys("writers", "1a".repeat(32)),
+            KEY_FILE + (reader.equals("none") ? reader : base.resolve(reader).toString()));
+        publish(GROUP);
+        FabricException silent = assertThrows(FabricException.class, this::subscribe);
+        assertEquals(FabricErrno.EHOSTUNREACH, silent.errno(), silent::toString);
+        assertTrue(silent.toString().contains("streamKeyFile"), silent::toString);
+    }
+
+    @Test
+    void shouldRefuseAFileOfKeysThatOthersCanReadOrThatHasNone() throws IOException {
+        Path writers = keys("writers", "1a".repeat(32));
+        restart(KEY_FILE + writers, KEY_FILE + base.resolve("missing"));
+        Files.setPosixFilePermissions(writers, PosixFilePermissions.fromString("rw-r--r--"));
+        refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
+        refused(FabricErrno.EACCES, stream(port));
+        for (String[] wrong : new String[][] {{}, {"1a"}, {"xy".repeat(32)},
+            {"1a".repeat(32), "1b".repeat(32), "1c".repeat(32)}}) {
+            keys("writers", wrong);
+            refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port));
+        }
+        keys("writers", "1a".repeat(32));
+        publish(GROUP);
+    }
+
+    private Publication.Builder publication() {
+        return Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port);
+    }
+
+    /** Fills the ring of a writer that waits; returns the position behind. */
+    private long fill(Publication publication) {
+        long[] refused = {0};
+        Deadline.await("a writer that waits", () -> {
+            refused[0] = messages.offer(publication) ? 0 : refused[0] + 1;
+            return refused[0] > 100_000;
+        }, publication::toString);
+        return publication.position();
+    }
+
+    @Test
+    void shouldWaitForAQuorumOfHostsAndNameTheGapsOfTheRest() {
+        Publication publication = keep(publication().quorum(1).open());
+        // the ring keeps what nobody has
+        long alone = fill(publication);
+        assertTrue(alone > 100 && alone < 5_000, publication::toString);
+        Reader reader = new Reader(subscribe());
+        messages.stream(publication, alone + 1_000, reader);
+        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Reader slow = new Reader(other);
+            // it does not read, and one of two is enough
+            messages.stream(publication, alone + 6_000, reader);
+            messages.stream(publication, alone + 7_000, reader, slow);
+            assertTrue(slow.gaps > 1_000 && slow.gaps < 6_000, slow::toString);
+            assertEquals(0, reader.gaps);
+        }
+        publication.close();
+        awaitEnd(reader, FabricErrno.ESHUTDOWN);
+        assertEquals(alone + 7_000, reader.next);
+    }
+
+    @Test
+    void shouldWaitForARequiredHostAloneAlsoWhileItIsNotThere() {
+        Publication publication = keep(publication().required("gamma").open());
+        Reader reader = new Reader(subscribe());
+        long[] seen = {0, 0};
+        Deadline.await("a writer that waits for the host that is not there", () -> {
+            seen[1] = messages.offer(publication) || seen[0] != reader.next ? 0 : seen[1] + 1;
+            seen[0] = reader.next;
+            reader.poll();
+            return seen[1] > 100_000;
+        }, () -> publication + " " + reader);
+        long alone = publication.position();
+        assertTrue(alone > 100 && alone < 5_000, publication::toString);
+        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Reader required = new Reader(other);
+            // the host that is not required reads nothing
+            messages.stream(publication, alone + 6_000, required);
+            assertEquals(0, required.gaps, required::toString);
+            messages.stream(publication, alone + 7_000, required, reader);
+            assertTrue(reader.gaps > 1_000 && reader.gaps < 6_000, reader::toString);
+        }
+    }
+
+    @Test
+    void shouldSendNoFasterThanTheLimitOfTheRate() {
+        long bytesPerSecond = 2_000_000;
+        Publication publication = keep(publication().rateLimit(bytesPerSecond).open());
+        Reader reader = new Reader(subscribe());
+        long beganNs = System.nanoTime();
+        messages.stream(publication, 8_000, reader);
+        long elapsedNs = System.nanoTime() - beganNs;
+        long payload = 0;
+        for (long position = 0; position < 8_000; position++) {
+            payload += NumberedMessages.length(position);
+        }
+        // what the bucket held came at once
+        long most = (256 << 10) + (long) (elapsedNs * 1e-9 * bytesPerSecond);
+        assertTrue(payload < most, payload + " bytes, and at most " + most);
+        assertEquals(0, reader.gaps);
+    }
+
+    @Test
+    void shouldRefusePoliciesThatMakeNoSense() {
+        refused(publication().quorum(0));
+        refused(publication().quorum(257));
+        refused(publication().quorum(1).required("gamma"));
+        refused(publication().required("gamma", ""));
+        refused(publication().rateLimit(-1));
+        refused(Publication.on(writing, GROUP + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
+        refused(Publication.on(writing, GROUP).quorum(1));
+        refused(Publication.on(writing, GROUP).rateLimit(1_000_000));
+        refused(publication().recordIn(base.resolve("log")).quorum(1), FabricErrno.EOPNOTSUPP);
+    }
+
+    private static void refused(Publication.Builder builder) {
+        refused(builder, FabricErrno.EINVAL);
+    }
+
+    private static void refused(Publication.Builder builder, int errno) {
+        FabricException refused = assertThrows(FabricException.class, builder::open);
+        assertEquals(FabricErrno.name(errno), FabricErrno.name(refused.errno()), refused::toString);
     }
 
     @Test
