@@ -173,11 +173,16 @@ class StreamToolsTest {
         String path = why(0, "stream://127.0.0.1:4100/quotes");
         assertTrue(path.matches("stream: chosen.*; path: seen unicast UDP from 127.0.0.1 \\(lo, .*"
             + " to 127.0.0.1 port 4100, .*\n"), path);
+        String both = why(0, "stream://127.0.0.1:4100;127.0.0.2:4100/quotes");
+        assertTrue(both.contains(" to 127.0.0.1 port 4100") && both.contains(" to 127.0.0.2 port 4100"), both);
+        String group = why(0, "stream://239.1.2.3:4100/quotes");
+        assertTrue(group.contains("multicast UDP, group 239.1.2.3 port 4100"), group);
         String own = why(0, "jfabric://alpha/quotes?lossy&net=127.0.0.1:4100");
         assertTrue(own.contains("path: seen unicast UDP from 127.0.0.1 (lo"), own);
         Map.of("stream://nowhere.invalid:4100/q", "host: seen nowhere.invalid, which has no address",
             "stream://127.0.0.1:4100", "Name the group.", "stream://127.0.0.1/q", "a port from 1 to 65535",
-            "stream://239.1.2.3:4100/q", "239.1.2.3, a multicast group", "stream://a:1/q;stream://b:1/q", "paths: seen",
+            "stream://239.1.2.3:4100@nowhere0/q", "nowhere0, which is not there",
+            "stream://127.0.0.1:1;127.0.0.1:2;127.0.0.1:3/q", "paths: seen 3 in",
             "stream://255.255.255.255:4100/q", "route: seen none",
             "jfabric://alpha/q?net=192.0.2.77:4100", "192.0.2.77 of another host").forEach((address, reason) -> {
                 String text = why(1, address);

@@ -25,6 +25,7 @@ final class StreamRoute {
     private static final String READS = "stream://";
     private static final String WRITES = "net=";
     private static final String LINK = "udp";
+    private static final int MOST_PATHS = 2;
 
     private StreamRoute() {
     }
@@ -56,18 +57,24 @@ final class StreamRoute {
         boolean isReader = address.startsWith(READS);
         String socket = isReader ? address.substring(READS.length()) : writes(address);
         int slash = socket.indexOf('/');
-        if (socket.indexOf(';') >= 0) {
-            reasons.add(new Reason("paths", "more than one in " + address, "one", "Name one of them."));
-        } else if (isReader && slash < 0) {
+        if (isReader && slash < 0) {
             reasons.add(new Reason("address", address, "stream://<host>:<port>/<group>", "Name the group."));
         } else {
-            examine(isReader ? socket.substring(0, slash) : socket, isReader, reasons);
+            String[] paths = (isReader ? socket.substring(0, slash) : socket).split(";", -1);
+            if (paths.length > MOST_PATHS) {
+                reasons.add(new Reason("paths", paths.length + " in " + address, "1 or 2", "Name two of them."));
+            }
+            for (String path : paths) {
+                examine(path, isReader, reasons);
+            }
         }
         boolean isRefused = reasons.stream().anyMatch(each -> !each.remedy().isEmpty());
         return new Verdict(NAME, !isRefused, 0, reasons);
     }
 
-    private static void examine(String socket, boolean isReader, List<Reason> reasons) {
+    private static void examine(String path, boolean isReader, List<Reason> reasons) {
+        int at = path.indexOf('@');
+        String socket = at < 0 ? path : path.substring(0, at);
         int colon = socket.lastIndexOf(':');
         String port = socket.substring(colon + 1);
         if (colon < 1 || !port.matches("[0-9]{1,5}") || Integer.parseInt(port) < 1
@@ -86,12 +93,28 @@ final class StreamRoute {
             return;
         }
         if (to.isMulticastAddress()) {
-            reasons.add(new Reason("host", to.getHostAddress() + ", a multicast group", "an address of a host",
-                "Name an address of the writer's host: each reading host is sent its own datagrams."));
+            group(to.getHostAddress() + " port " + port, at < 0 ? "" : path.substring(at + 1), reasons);
         } else if (isReader) {
             route(new InetSocketAddress(to, Integer.parseInt(port)), reasons);
         } else {
             local(to, reasons);
+        }
+    }
+
+    /** The interface of a multicast group. */
+    private static void group(String group, String name, List<Reason> reasons) {
+        try {
+            boolean isUsable = name.isEmpty();
+            for (NetworkInterface each : NetworkInterface.networkInterfaces().toList()) {
+                isUsable |= each.isUp() && each.supportsMulticast() && (each.getName().equals(name)
+                    || each.inetAddresses().anyMatch(address -> address.getHostAddress().equals(name)));
+            }
+            reasons.add(new Reason(isUsable ? "path" : "interface", isUsable ? "multicast UDP, group " + group + " by "
+                + (name.isEmpty() ? "the interface that jfabric.udp.interface names" : name)
+                : name + ", which is not there, not up, or has no multicast", "an interface with multicast",
+                isUsable ? "" : "Name one that ip link shows with UP and MULTICAST."));
+        } catch (SocketException e) {
+            reasons.add(new Reason("interface", e.getMessage(), "an interface with multicast", "See ip link."));
         }
     }
 

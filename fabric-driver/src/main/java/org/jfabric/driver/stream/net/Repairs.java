@@ -14,6 +14,8 @@ final class Repairs {
     private static final int RECENT = 1 << 10;
     private static final long PERIOD_NS = 1_000_000;
     private static final int READERS_AT_ONCE = 4;
+    /** What a Lost takes of the budget: with that many ranges a request is shorter than the answers. */
+    private static final int LOST_BYTES = 64;
 
     private final StreamWriter writer;
     private final DataWriter data;
@@ -51,15 +53,17 @@ final class Repairs {
         long position = first;
         int offset = firstByte;
         while (Gaps.isBefore(position, offset, last, lastByte)) {
+            if (!reader.mayRepair(nowNs) || !budget.isThere(nowNs, PERIOD_NS)) {
+                return;
+            }
             if (position < writer.oldest()) {
                 long lost = Math.min(writer.oldest(), Math.max(position + 1, last));
                 writer.sendLost(reader, position, lost - 1);
+                reader.repaired(LOST_BYTES);
+                budget.take(LOST_BYTES);
                 position = lost;
                 offset = 0;
                 continue;
-            }
-            if (!reader.mayRepair(nowNs) || !budget.isThere(nowNs, PERIOD_NS)) {
-                return;
             }
             int recent = (int) position & RECENT - 1;
             boolean isRecent = writer.groups() != null && positions[recent] == position
