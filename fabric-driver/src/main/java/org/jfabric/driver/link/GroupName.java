@@ -53,10 +53,6 @@ public record GroupName(String address, boolean isLossy, String network, Path lo
                         + "FOLDER and then those of the log.");
             }
         }
-        if (network != null && log != null) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "group " + text + " is to be recorded, and sent to other"
-                + " hosts", "Do one of both.");
-        }
         return new GroupName(text.substring(0, mark), isLossy, network, log, options);
     }
 

@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -13,12 +14,14 @@ import org.jfabric.driver.stream.net.StreamNet;
 import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamPolicy;
+import org.jfabric.driver.stream.net.StreamReader;
 import org.jfabric.driver.stream.net.StreamSocket;
 import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.info.SocketName;
+import org.jfabric.stream.LogOptions;
 
 /**
  * What the groups of a progress thread have to do with other hosts: the sockets, the groups that are sent, and those
@@ -39,6 +42,7 @@ final class GroupNetwork {
     private static final class Sending {
         /** Null while it is being opened. */
         private StreamNode node;
+        private final ReplayServer replays = new ReplayServer();
         private int groups;
     }
 
@@ -66,6 +70,11 @@ final class GroupNetwork {
         return known.groups++ == 0;
     }
 
+    /** The logs that hosts read from that socket. */
+    ReplayServer replays(String socket) {
+        return sending.get(socket).replays;
+    }
+
     /** Opens that socket. Resource thread. */
     StreamSocket open(String socket) {
         return sockets.open(StreamAddress.resolve(socket));
@@ -81,6 +90,7 @@ final class GroupNetwork {
         Sending known = sending.get(socket);
         if (--known.groups == 0) {
             sending.remove(socket);
+            known.replays.close();
             if (known.node != null) {
                 net.close(known.node);
             }
@@ -90,10 +100,18 @@ final class GroupNetwork {
     /** A group is sent from now on, by the socket that it has claimed. */
     void publish(Group group, long stallTimeoutNs) {
         GroupName name = group.name();
-        GroupSource source = new GroupSource(group, services, this::stepNow, () -> release(name.network()));
-        StreamPolicy policy = name.isLossy() ? StreamPolicy.lossy()
+        String text = FabricName.endpointOf(name.address());
+        GroupSource source = new GroupSource(group, services, this::stepNow, () -> {
+            replays(name.network()).remove(text);
+            release(name.network());
+        });
+        if (name.log() != null) {
+            replays(name.network()).add(text, new ReplayServer.Log(name.log(), group.next(), group.ring().capacity(),
+                name.options().visibility() == LogOptions.Visibility.SYNCED));
+        }
+        StreamPolicy policy = group.isLossy() ? StreamPolicy.lossy()
             : StreamPolicy.reliable().withStallTimeout(stallTimeoutNs);
-        source.sentBy(net.publish(FabricName.endpointOf(name.address()), source, policy,
+        source.sentBy(net.publish(text, source, policy,
             List.of(new StreamPath(sending.get(name.network()).node, null))));
         group.open(source);
     }
@@ -112,11 +130,26 @@ final class GroupNetwork {
                 join.failed(FabricErrno.EAGAIN, "is just being joined by another progress thread", "Join again.");
                 return;
             }
-            reader = new NetworkReader(this, services, join.group(), join.request().from());
-            readers.add(reader);
-            services.submit(new OpenTask(reader));
+            reader = open(join.group(), join);
         }
         reader.join(join);
+    }
+
+    private NetworkReader open(String ring, GroupJoin join) {
+        NetworkReader reader = new NetworkReader(this, services, ring, join.request().from());
+        readers.add(reader);
+        services.submit(new OpenTask(reader));
+        return reader;
+    }
+
+    /** The ring of a stream does not have the place where an endpoint wants to begin: it gets a ring of its own. */
+    void joinAlone(GroupJoin join, int number) {
+        open(StreamAddress.alone(join.group(), number), join).join(join);
+    }
+
+    /** Whether an endpoint has a ring of its own, or is about to. */
+    boolean isAlone(GroupJoin join) {
+        return readers.stream().anyMatch(reader -> reader.joins().contains(join) && reader.isAlone());
     }
 
     /** Whether a group of another host is read by this thread, or is about to be. */
@@ -125,8 +158,8 @@ final class GroupNetwork {
     }
 
     boolean isJoining(LocalEndpoint endpoint, String address) {
-        NetworkReader reader = find(address);
-        return reader != null && reader.joins().stream().anyMatch(join -> join.endpoint() == endpoint);
+        return readers.stream().flatMap(reader -> reader.joins().stream())
+            .anyMatch(join -> join.endpoint() == endpoint && join.group().equals(address));
     }
 
     private NetworkReader find(String address) {
@@ -157,8 +190,19 @@ final class GroupNetwork {
         return groups.create(GroupName.ofStream(reader.address(), isLossy), start, ringBytes, reader);
     }
 
-    void read(GroupJoin join) {
-        groups.read(join);
+    void read(GroupJoin join, Group group) {
+        groups.read(join, group);
+    }
+
+    /** Reads the writer's log from a place on. */
+    void replay(NetworkReader reader, LogPosition from) {
+        services.submit(new ReplayTask(reader, from));
+    }
+
+    /** Reads what is written from a place on. */
+    StreamReader subscribe(NetworkReader reader, LogPosition from, SocketName writer) {
+        return net.subscribe(
+            reader.group(), services.driverName(), from, reader, List.of(new StreamPath(reader.node(), writer)));
     }
 
     void close(Group group, int errno) {
@@ -171,7 +215,9 @@ final class GroupNetwork {
         if (reader.node() != null) {
             net.close(reader.node());
         }
-        groups.unclaim(reader.address());
+        if (!reader.isAlone()) {
+            groups.unclaim(reader.address());
+        }
     }
 
     // ---- progress ----
@@ -187,13 +233,50 @@ final class GroupNetwork {
 
     /** Prepares for the thread to sleep; false if there is work. */
     boolean arm() {
-        return net.arm();
+        boolean armed = net.arm();
+        for (int i = 0; i < readers.size(); i++) {
+            armed &= readers.get(i).isSettled();
+        }
+        return armed;
     }
 
     /** The driver ends. */
     void close() {
         for (NetworkReader reader : List.copyOf(readers)) {
             reader.close(FabricErrno.ESHUTDOWN);
+        }
+    }
+
+    /** Connects to the writer's driver for its log. The name may have another address than before. */
+    private final class ReplayTask extends ResourceTask {
+        private final NetworkReader reader;
+        private final LogPosition from;
+        private LogReplay replay;
+
+        ReplayTask(NetworkReader reader, LogPosition from) {
+            this.reader = reader;
+            this.from = from;
+        }
+
+        @Override
+        protected void execute() throws IOException {
+            replay = LogReplay.open(StreamAddress.resolve(reader.socket()), reader.group(), from);
+        }
+
+        @Override
+        protected void onDone() {
+            if (readers.contains(reader)) {
+                reader.connected(replay);
+            } else {
+                replay.close();
+            }
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            if (readers.contains(reader)) {
+                reader.disconnected();
+            }
         }
     }
 
@@ -216,7 +299,7 @@ final class GroupNetwork {
         @Override
         protected void onDone() {
             if (readers.contains(reader)) {
-                reader.subscribe(net, net.open(port), writer);
+                reader.opened(net.open(port), writer);
             } else {
                 port.close();
             }

@@ -51,10 +51,10 @@ final class GroupSource extends StreamSource {
         this.services = services;
         this.step = step;
         this.onEnd = onEnd;
-        first = group.next();
+        first = group.start();
         offsets = new long[ring.capacity() / GroupRingDescriptor.RECORD_ALIGNMENT];
-        noted = group.tail();
-        next = group.position();
+        noted = group.startOffset();
+        next = group.start().position();
         oldest = next;
     }
 
@@ -65,14 +65,14 @@ final class GroupSource extends StreamSource {
 
     /** Notes the messages that were written since. */
     private void note() {
-        long tail = group.tail();
-        if (noted == tail) {
-            return;
-        }
-        if (tail - noted > ring.capacity()) {
-            next = group.oldest();
+        // of a recorded group what readers may see, which may be less than what is written
+        long tail = group.startOffset();
+        long overwritten = group.tail() - ring.capacity();
+        if (noted - overwritten < 0 && noted != tail) {
+            long shown = group.start().position();
+            next = Math.min(group.oldest(), shown);
             oldest = next;
-            noted = group.offset(next);
+            noted = next == shown ? tail : group.offset(next);
         }
         while (noted != tail) {
             long record = ring.record(noted);
@@ -82,7 +82,9 @@ final class GroupSource extends StreamSource {
             }
             noted += GroupRingDescriptor.alignedLength(UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH));
         }
-        while (oldest < next && offset(oldest) < tail - ring.capacity()) {
+        // their places have been taken by newer ones
+        oldest = Math.max(oldest, next - offsets.length);
+        while (oldest < next && offset(oldest) - overwritten < 0) {
             oldest++;
         }
     }
@@ -133,7 +135,7 @@ final class GroupSource extends StreamSource {
 
     @Override
     public boolean isRecorded() {
-        return false;
+        return group.recorder() != null;
     }
 
     @Override

@@ -266,7 +266,11 @@ public final class Groups {
     }
 
     void read(GroupJoin join) {
-        Group group = find(join.group());
+        read(join, find(join.group()));
+    }
+
+    /** An endpoint reads a ring of this thread. */
+    void read(GroupJoin join, Group group) {
         GroupRequest request = join.request();
         int errno = refusal(group, null, request);
         if (errno != 0) {
@@ -402,6 +406,10 @@ public final class Groups {
         LogPosition oldest = answer.start();
         LogPosition wanted = join.request().from();
         int errno = answer.errno();
+        if (oldest != null && StreamAddress.isOne(join.group()) && network != null && !network.isAlone(join)) {
+            network.joinAlone(join, ++ids);
+            return;
+        }
         if (oldest != null && wanted != null && errno == FabricErrno.EINVAL) {
             join.failed(errno, "has log " + oldest.logId() + " term " + oldest.term() + ", and was to be read from "
                 + wanted, "What was read is of another log: join without a position.");
@@ -660,10 +668,14 @@ public final class Groups {
             }
             return;
         }
-        Group group = groups.get(member.group());
-        GroupReader reader = group == null ? null : group.find(member);
-        if (reader != null) {
-            group.remove(reader);
+        // by the ring: the readers of a stream may have several
+        for (Group group : groups.values()) {
+            GroupReader reader = group.ring() != null && group.ring().number() == member.ring().number()
+                ? group.find(member) : null;
+            if (reader != null) {
+                group.remove(reader);
+                return;
+            }
         }
     }
 
@@ -811,6 +823,8 @@ public final class Groups {
         private LogPosition first;
         private boolean opensSocket;
         private StreamSocket socket;
+        /** Null if other hosts do not read the log. */
+        private ReplayServer replays;
         private LogWriter log;
         private MappedFile file;
 
@@ -825,6 +839,7 @@ public final class Groups {
 
         void submit() {
             opensSocket = isSent() && network.claim(group.name().network());
+            replays = isSent() && group.name().log() != null ? network.replays(group.name().network()) : null;
             services.submit(this);
         }
 
@@ -843,6 +858,9 @@ public final class Groups {
             if (opensSocket) {
                 socket = network.open(name.network());
             }
+            if (replays != null) {
+                openReplays();
+            }
             if (name.log() == null && first == null) {
                 first = new LogPosition(new UUID(services.environment().randomLong(),
                     services.environment().randomLong()), 1, 0);
@@ -858,6 +876,18 @@ public final class Groups {
                     log.close();
                 }
                 if (file == null && socket != null) {
+                    socket.close();
+                }
+            }
+        }
+
+        private void openReplays() {
+            boolean isGood = false;
+            try {
+                replays.open(StreamAddress.resolve(group.name().network()));
+                isGood = true;
+            } finally {
+                if (!isGood && socket != null) {
                     socket.close();
                 }
             }

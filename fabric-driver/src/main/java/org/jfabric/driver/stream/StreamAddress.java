@@ -36,6 +36,17 @@ record StreamAddress(String socket, String group) {
         return new StreamAddress(address.substring(SCHEME.length(), slash), address.substring(slash + 1));
     }
 
+    /** The name of a ring for one reader alone, which is not where the others are. */
+    static String alone(String address, int number) {
+        return address + '#' + number;
+    }
+
+    /** The address without that number. */
+    static String shared(String ring) {
+        int mark = isOne(ring) ? ring.indexOf('#') : -1;
+        return mark < 0 ? ring : ring.substring(0, mark);
+    }
+
     /**
      * Resolves a host and a port. Resource thread: it may ask a name server.
      *

@@ -380,10 +380,6 @@ class HostStreamTest {
         refused(FabricErrno.EINVAL, "stream://127.0.0.1/quotes");
         refused(FabricErrno.EINVAL, "stream://127.0.0.1:" + port);
         refused(FabricErrno.EINVAL, stream(port) + "?lossy");
-        FabricException recorded = assertThrows(FabricException.class,
-            () -> Publication.on(writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port)
-                .recordIn(base.resolve("log")).open());
-        assertEquals(FabricErrno.EOPNOTSUPP, recorded.errno(), recorded::toString);
         FabricException taken = assertThrows(FabricException.class,
             () -> Publication.on(reading, "jfabric://beta/others").onNetwork("127.0.0.1:" + port).open());
         assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
