@@ -18,6 +18,9 @@ import java.util.UUID;
  * @param position number of a message, 0 or more.
  */
 public record LogPosition(UUID logId, int term, long position) {
+    /** To begin with the oldest message of a group that is recorded on another host, whatever its log is. */
+    public static final LogPosition OLDEST = new LogPosition(new UUID(0, 0), 1, 0);
+
     /**
      * A place in a log.
      *

@@ -311,9 +311,14 @@ public final class Subscription implements AutoCloseable {
          * @return this.
          */
         public Builder fromOldest() {
-            attr.from(null);
+            attr.from(isElsewhere() ? LogPosition.OLDEST : null);
             start = log -> log.from(LogReader.OLDEST);
             return this;
+        }
+
+        /** Whether the log is on another host: drivers read it there. */
+        private boolean isElsewhere() {
+            return address.startsWith("stream://");
         }
 
         /**
@@ -369,7 +374,7 @@ public final class Subscription implements AutoCloseable {
                     return new Subscription(opened, opened.endpoint.openReader(address, 0, attr), null);
                 } catch (FabricException e) {
                     // the ring has begun behind that place, or is of a later term
-                    if (attr.from() == null || e.errno() != FabricErrno.ENODATA && e.errno() != FabricErrno.EINVAL) {
+                    if (attr.from() == null || isElsewhere() || e.errno() != FabricErrno.ENODATA && e.errno() != FabricErrno.EINVAL) {
                         throw e;
                     }
                     refusal = e;

@@ -75,10 +75,6 @@ public record GroupName(
                         + "DRIVERS or " + RATE + "BYTES, or " + LOG + "FOLDER and then those of the log.");
             }
         }
-        if (network != null && log != null) {
-            throw new FabricException(FabricErrno.EOPNOTSUPP, "group " + text + " is to be recorded, and sent to other"
-                + " hosts", "Do one of both.");
-        }
         GroupName name = new GroupName(
             text.substring(0, mark), isLossy, network, quorum, required, bytesPerSecond, log, options);
         name.check(text);
@@ -92,9 +88,10 @@ public record GroupName(
             throw new FabricException(FabricErrno.EINVAL, "group " + text + " stays on its host, and has a policy for"
                 + " others", "Give it " + NETWORK + "HOST:PORT, too: readers of its own host are always waited for.");
         }
-        if (quorum != 0 && !required.isEmpty() || isLossy && isPartial) {
+        if (quorum != 0 && !required.isEmpty() || (isLossy || log != null) && isPartial) {
             throw new FabricException(FabricErrno.EINVAL, "group " + text + " is to wait for different hosts",
-                "Give one of " + LOSSY + ", " + QUORUM + "HOSTS and " + REQUIRED + "DRIVERS.");
+                "Give one of " + LOSSY + ", " + QUORUM + "HOSTS, " + REQUIRED + "DRIVERS and " + LOG + "FOLDER: a group"
+                    + " that is recorded waits for no host.");
         }
         for (String driver : required) {
             if (driver.isEmpty() || driver.indexOf('/') >= 0) {

@@ -91,6 +91,8 @@ final class Group {
     private boolean isClosed;
     /** Why a recorded group that is being closed ends for its readers. */
     private int endErrno;
+    /** After the close: the log is closed. */
+    private boolean isRecorded;
 
     Group(
         Groups groups, LinkServices services, GroupName name, LocalEndpoint writer, GroupChannel channel,
@@ -113,7 +115,7 @@ final class Group {
 
     /** Of the writer, or of the stream that is written on another host. */
     String writerAddress() {
-        return writer == null ? name.address() : writer.address();
+        return writer == null ? StreamAddress.shared(name.address()) : writer.address();
     }
 
     /** Whether an endpoint with an authorization key may read it. */
@@ -462,7 +464,7 @@ final class Group {
         // what the recorder does before it sees this is seen here
         recorder.await();
         return recorder.failure() == null && !isCommitted() && !(recorder.isDelaying() && recorder.visible() != seen)
-            && !(isBlocked && makeRoom(blockedEnd)) && !(isClosed && recorder.isEnded());
+            && !(isBlocked && makeRoom(blockedEnd)) && !(isClosed && recorder.isEnded() && !isRecorded);
     }
 
     /** The drivers of the readers are woken, if they sleep, by the next step of their connections. */
@@ -674,7 +676,7 @@ final class Group {
         if (recorder == null || !recorder.isDelaying()) {
             endReaders(errno);
         }
-        if (source != null) {
+        if (source != null && recorder == null) {
             source.close(errno);
         }
         if (recorder == null && source == null) {
@@ -697,18 +699,23 @@ final class Group {
         if (ring == null) {
             return true;
         }
-        if (source != null) {
-            boolean isDrained = source.isDrained();
-            if (isDrained) {
-                ring.release();
-                ring = null;
-            }
-            return isDrained;
+        if (recorder != null && !isRecorderDrained() || source != null && !source.isDrained()) {
+            return false;
+        }
+        ring.release();
+        ring = null;
+        return true;
+    }
+
+    private boolean isRecorderDrained() {
+        if (isRecorded) {
+            return true;
         }
         recorder.poll();
         if (!recorder.isEnded()) {
             return false;
         }
+        isRecorded = true;
         commit(FabricErrno.EIO);
         if (recorder.isDelaying()) {
             show();
@@ -719,14 +726,17 @@ final class Group {
             services.onError(recorder.failure());
         }
         recorder.release();
-        ring.release();
-        ring = null;
+        if (source != null) {
+            // not before: hosts that see what is recorded alone have had no end until now
+            source.close(endErrno);
+        }
         return true;
     }
 
     /** Waits until the log is closed; false if it is not in time. */
     boolean awaitDrained() {
-        return ring == null || (source == null ? recorder.awaitEnd() : source.awaitEnd()) && isDrained();
+        return ring == null || (recorder == null || recorder.awaitEnd() && isRecorderDrained())
+            && (source == null || source.awaitEnd()) && isDrained();
     }
 
     private void end(GroupReader reader, int errno, long end) {

@@ -23,7 +23,7 @@ final class GroupJoin {
     private boolean isMoved;
     private final long deadlineNs;
     private boolean isOver;
-    private final LogPosition from;
+    private LogPosition from;
     private final boolean inPlace;
     private GroupAnswer answer;
     /** The writer has left while the ring was being mapped. */
@@ -92,6 +92,11 @@ final class GroupJoin {
     /** What the writer's driver has answered; null before that. */
     GroupAnswer answer() {
         return answer;
+    }
+
+    /** Its log is read from there, where its ring begins. */
+    void beginAt(LogPosition start) {
+        from = start;
     }
 
     /** The request to the writer's driver. */

@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,12 +18,14 @@ import org.jfabric.driver.stream.net.StreamNet;
 import org.jfabric.driver.stream.net.StreamNode;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamPolicy;
+import org.jfabric.driver.stream.net.StreamReader;
 import org.jfabric.driver.stream.net.StreamSocket;
 import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.info.SocketName;
+import org.jfabric.stream.LogOptions;
 
 /**
  * What the groups of a progress thread have to do with other hosts: the sockets, the groups that are sent, and those
@@ -52,6 +55,7 @@ final class GroupNetwork {
     private static final class Sending {
         /** Null while it is being opened. */
         private StreamPath path;
+        private final ReplayServer replays = new ReplayServer();
         private final String first;
         private int groups;
 
@@ -106,8 +110,13 @@ final class GroupNetwork {
         return closed;
     }
 
+    /** What shows the log of a group, on each of its paths. */
+    List<ReplayServer> replays(GroupName name) {
+        return StreamAddress.paths(name.network()).stream().map(path -> sending.get(path).replays).toList();
+    }
+
     /** Opens those sockets. Resource thread. */
-    List<Opened> open(GroupName name, List<String> closed) {
+    List<Opened> open(GroupName name, List<String> closed, List<ReplayServer> replays) {
         List<StreamAddress.Way> ways = StreamAddress.writerWays(name.network());
         List<String> paths = StreamAddress.paths(name.network());
         List<Opened> opened = new ArrayList<>();
@@ -118,11 +127,24 @@ final class GroupNetwork {
                     FabricName.endpointOf(name.address()), true);
                 opened.add(new Opened(path, port, way.isMulticast() ? way.socket() : null));
             }
+            openReplays(name, ways, replays);
         } catch (RuntimeException e) {
             opened.forEach(each -> each.port().close());
             throw e;
         }
         return opened;
+    }
+
+    /** Has hosts read the log of a group, if it is recorded. */
+    private void openReplays(GroupName name, List<StreamAddress.Way> ways, List<ReplayServer> servers) {
+        for (int i = 0; name.log() != null && i < ways.size(); i++) {
+            if (keyFile != null || ways.get(i).isMulticast()) {
+                throw new FabricException(FabricErrno.EOPNOTSUPP, "group " + name.address() + " is recorded, and "
+                    + (keyFile != null ? "jfabric.udp.streamKeyFile seals what" : "a multicast group gets what")
+                    + " hosts read, but not its log", "Record it by a reader, or send it by unicast without keys.");
+            }
+            servers.get(i).open(ways.get(i).socket());
+        }
     }
 
     private StreamSocket seal(StreamSocket port, String group, boolean isWriter) {
@@ -165,6 +187,7 @@ final class GroupNetwork {
             Sending known = sending.get(path);
             if (--known.groups == 0) {
                 sending.remove(path);
+                known.replays.close();
                 if (known.path != null) {
                     close(known.path.node());
                 }
@@ -175,21 +198,39 @@ final class GroupNetwork {
     /** A group is sent from now on, by the sockets that it has claimed. */
     void publish(Group group, long stallTimeoutNs) {
         GroupName name = group.name();
+        String text = FabricName.endpointOf(name.address());
         GroupSource source = new GroupSource(group, services, this);
-        StreamPolicy policy = policy(name).withStallTimeout(stallTimeoutNs).withRate(name.bytesPerSecond());
-        source.sentBy(net.publish(FabricName.endpointOf(name.address()), source, policy,
-            StreamAddress.paths(name.network()).stream().map(path -> sending.get(path).path).toList()));
+        StreamPolicy policy = policy(group).withStallTimeout(stallTimeoutNs).withRate(name.bytesPerSecond());
+        List<StreamPath> paths = new ArrayList<>();
+        for (String path : StreamAddress.paths(name.network())) {
+            Sending known = sending.get(path);
+            paths.add(known.path);
+            if (name.log() != null) {
+                known.replays.add(text, new ReplayServer.Log(name.log(), group.next(), group.ring().capacity(),
+                    name.options().visibility() == LogOptions.Visibility.SYNCED));
+            }
+        }
+        source.sentBy(net.publish(text, source, policy, paths));
         group.open(source);
     }
 
-    private static StreamPolicy policy(GroupName name) {
+    /** A group is not sent any more: who reads its log gets the rest. */
+    void unpublish(Group group) {
+        for (String path : StreamAddress.paths(group.name().network())) {
+            sending.get(path).replays.remove(FabricName.endpointOf(group.address()));
+        }
+        release(group.name().network());
+    }
+
+    private static StreamPolicy policy(Group group) {
+        GroupName name = group.name();
         if (name.quorum() != 0) {
             return StreamPolicy.quorum(name.quorum());
         }
         if (!name.required().isEmpty()) {
             return StreamPolicy.required(name.required());
         }
-        return name.isLossy() ? StreamPolicy.lossy() : StreamPolicy.reliable();
+        return group.isLossy() ? StreamPolicy.lossy() : StreamPolicy.reliable();
     }
 
     /** Steps, while a driver that ends waits for the hosts. */
@@ -216,11 +257,26 @@ final class GroupNetwork {
                 join.failed(FabricErrno.EAGAIN, "is just being joined by another progress thread", "Join again.");
                 return;
             }
-            reader = new NetworkReader(this, services, join.group(), join.request().from());
-            readers.add(reader);
-            services.submit(new OpenTask(reader));
+            reader = open(join.group(), join);
         }
         reader.join(join);
+    }
+
+    private NetworkReader open(String ring, GroupJoin join) {
+        NetworkReader reader = new NetworkReader(this, services, ring, join.request().from());
+        readers.add(reader);
+        services.submit(new OpenTask(reader));
+        return reader;
+    }
+
+    /** The ring of a stream does not have the place where an endpoint wants to begin: it gets a ring of its own. */
+    void joinAlone(GroupJoin join, int number) {
+        open(StreamAddress.alone(join.group(), number), join).join(join);
+    }
+
+    /** Whether an endpoint has a ring of its own, or is about to. */
+    boolean isAlone(GroupJoin join) {
+        return readers.stream().anyMatch(reader -> reader.joins().contains(join) && reader.isAlone());
     }
 
     /** Whether a group of another host is read by this thread, or is about to be. */
@@ -229,8 +285,8 @@ final class GroupNetwork {
     }
 
     boolean isJoining(LocalEndpoint endpoint, String address) {
-        NetworkReader reader = find(address);
-        return reader != null && reader.joins().stream().anyMatch(join -> join.endpoint() == endpoint);
+        return readers.stream().flatMap(reader -> reader.joins().stream())
+            .anyMatch(join -> join.endpoint() == endpoint && join.group().equals(address));
     }
 
     private NetworkReader find(String address) {
@@ -261,8 +317,25 @@ final class GroupNetwork {
         return groups.create(GroupName.ofStream(reader.address(), isLossy), start, ringBytes, reader);
     }
 
-    void read(GroupJoin join) {
-        groups.read(join);
+    void read(GroupJoin join, Group group) {
+        groups.read(join, group);
+    }
+
+    /** Reads the writer's log from a place on. */
+    void replay(NetworkReader reader, LogPosition from) {
+        // the network of one path may have failed: the next try takes the other one
+        List<String> paths = StreamAddress.paths(reader.network());
+        services.submit(new ReplayTask(reader, paths.get(reader.nextTry() % paths.size()), from));
+    }
+
+    /** Reads what is written from a place on. */
+    StreamReader subscribe(NetworkReader reader, LogPosition from) {
+        return net.subscribe(reader.group(), services.driverName(), from, reader, reader.paths());
+    }
+
+    /** Whether there can be a log behind those paths. */
+    boolean mayReplay(List<StreamPath> paths) {
+        return keyFile == null && paths.stream().noneMatch(path -> path.peer().inetAddress().isMulticastAddress());
     }
 
     void close(Group group, int errno) {
@@ -273,7 +346,9 @@ final class GroupNetwork {
     void ended(NetworkReader reader) {
         readers.remove(reader);
         reader.paths().forEach(path -> close(path.node()));
-        groups.unclaim(reader.address());
+        if (!reader.isAlone()) {
+            groups.unclaim(reader.address());
+        }
     }
 
     // ---- progress ----
@@ -309,13 +384,52 @@ final class GroupNetwork {
 
     /** Prepares for the thread to sleep; false if there is work. */
     boolean arm() {
-        return net.arm();
+        boolean armed = net.arm();
+        for (int i = 0; i < readers.size(); i++) {
+            armed &= readers.get(i).isSettled();
+        }
+        return armed;
     }
 
     /** The driver ends. */
     void close() {
         for (NetworkReader reader : List.copyOf(readers)) {
             reader.close(FabricErrno.ESHUTDOWN);
+        }
+    }
+
+    /** Connects to the writer's driver for its log. The name may have another address than before. */
+    private final class ReplayTask extends ResourceTask {
+        private final NetworkReader reader;
+        private final String path;
+        private final LogPosition from;
+        private LogReplay replay;
+
+        ReplayTask(NetworkReader reader, String path, LogPosition from) {
+            this.reader = reader;
+            this.path = path;
+            this.from = from;
+        }
+
+        @Override
+        protected void execute() throws IOException {
+            replay = LogReplay.open(StreamAddress.way(path).socket(), reader.group(), from);
+        }
+
+        @Override
+        protected void onDone() {
+            if (readers.contains(reader)) {
+                reader.connected(replay);
+            } else {
+                replay.close();
+            }
+        }
+
+        @Override
+        protected void onFailed(Throwable cause) {
+            if (readers.contains(reader)) {
+                reader.disconnected();
+            }
         }
     }
 
@@ -387,8 +501,7 @@ final class GroupNetwork {
                 // as if that network had failed: the other one brings everything
                 services.onError(lack);
             }
-            reader.subscribe(
-                net, opened.stream().map(each -> new StreamPath(node(each.port()), each.peer())).toList());
+            reader.opened(opened.stream().map(each -> new StreamPath(node(each.port()), each.peer())).toList());
         }
 
         @Override

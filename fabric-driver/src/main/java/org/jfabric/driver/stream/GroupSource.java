@@ -45,10 +45,10 @@ final class GroupSource extends StreamSource {
         this.ring = group.ring();
         this.services = services;
         this.network = network;
-        first = group.next();
+        first = group.start();
         offsets = new long[ring.capacity() / GroupRingDescriptor.RECORD_ALIGNMENT];
-        noted = group.tail();
-        next = group.position();
+        noted = group.startOffset();
+        next = group.start().position();
         oldest = next;
     }
 
@@ -59,14 +59,14 @@ final class GroupSource extends StreamSource {
 
     /** Notes the messages that were written since. */
     private void note() {
-        long tail = group.tail();
-        if (noted == tail) {
-            return;
-        }
-        if (tail - noted > ring.capacity()) {
-            next = group.oldest();
+        // of a recorded group what readers may see, which may be less than what is written
+        long tail = group.startOffset();
+        long overwritten = group.tail() - ring.capacity();
+        if (noted - overwritten < 0 && noted != tail) {
+            long shown = group.start().position();
+            next = Math.min(group.oldest(), shown);
             oldest = next;
-            noted = group.offset(next);
+            noted = next == shown ? tail : group.offset(next);
         }
         while (noted != tail) {
             long record = ring.record(noted);
@@ -76,7 +76,9 @@ final class GroupSource extends StreamSource {
             }
             noted += GroupRingDescriptor.alignedLength(UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH));
         }
-        while (oldest < next && offset(oldest) < tail - ring.capacity()) {
+        // their places have been taken by newer ones
+        oldest = Math.max(oldest, next - offsets.length);
+        while (oldest < next && offset(oldest) - overwritten < 0) {
             oldest++;
         }
     }
@@ -127,7 +129,7 @@ final class GroupSource extends StreamSource {
 
     @Override
     public boolean isRecorded() {
-        return false;
+        return group.recorder() != null;
     }
 
     @Override
@@ -205,7 +207,7 @@ final class GroupSource extends StreamSource {
         if (!isReleased && (writer.isDrained() || isStuck())) {
             isReleased = true;
             writer.release();
-            network.release(group.name().network());
+            network.unpublish(group);
         }
         return isReleased;
     }
@@ -245,7 +247,7 @@ final class GroupSource extends StreamSource {
             if (!services.environment().isKilled()) {
                 network.step();
             }
-            network.release(group.name().network());
+            network.unpublish(group);
         }
         return isWhole;
     }

@@ -272,7 +272,11 @@ public final class Groups {
     }
 
     void read(GroupJoin join) {
-        Group group = find(join.group());
+        read(join, find(join.group()));
+    }
+
+    /** An endpoint reads a ring of this thread. */
+    void read(GroupJoin join, Group group) {
         GroupRequest request = join.request();
         int errno = refusal(group, null, request);
         if (errno != 0) {
@@ -408,6 +412,10 @@ public final class Groups {
         LogPosition oldest = answer.start();
         LogPosition wanted = join.request().from();
         int errno = answer.errno();
+        if (oldest != null && StreamAddress.isOne(join.group()) && network != null && !network.isAlone(join)) {
+            network.joinAlone(join, ++ids);
+            return;
+        }
         if (oldest != null && wanted != null && errno == FabricErrno.EINVAL) {
             join.failed(errno, "has log " + oldest.logId() + " term " + oldest.term() + ", and was to be read from "
                 + wanted, "What was read is of another log: join without a position.");
@@ -666,10 +674,14 @@ public final class Groups {
             }
             return;
         }
-        Group group = groups.get(member.group());
-        GroupReader reader = group == null ? null : group.find(member);
-        if (reader != null) {
-            group.remove(reader);
+        // by the ring: the readers of a stream may have several
+        for (Group group : groups.values()) {
+            GroupReader reader = group.ring() != null && group.ring().number() == member.ring().number()
+                ? group.find(member) : null;
+            if (reader != null) {
+                group.remove(reader);
+                return;
+            }
         }
     }
 
@@ -818,6 +830,7 @@ public final class Groups {
         /** Of paths whose sockets are to be opened, and those then. */
         private List<String> closed = List.of();
         private List<GroupNetwork.Opened> opened = List.of();
+        private List<ReplayServer> replays = List.of();
         private LogWriter log;
         private MappedFile file;
 
@@ -833,6 +846,7 @@ public final class Groups {
         void submit() {
             if (isSent()) {
                 closed = network.claim(group.name());
+                replays = network.replays(group.name());
             }
             services.submit(this);
         }
@@ -850,7 +864,7 @@ public final class Groups {
         protected void execute() {
             GroupName name = group.name();
             if (isSent()) {
-                opened = network.open(name, closed);
+                opened = network.open(name, closed, replays);
             }
             if (name.log() == null && first == null) {
                 first = new LogPosition(new UUID(services.environment().randomLong(),

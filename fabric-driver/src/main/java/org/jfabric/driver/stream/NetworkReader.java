@@ -1,9 +1,9 @@
 package org.jfabric.driver.stream;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.link.LinkServices;
-import org.jfabric.driver.stream.net.StreamNet;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamReader;
 import org.jfabric.driver.stream.net.StreamSink;
@@ -19,27 +19,48 @@ import org.jfabric.layout.GroupRingDescriptor;
  *
  * <pre>
  *   socket opened ──▶ joined at the writer ──▶ ring made ──▶ readers ──▶ the end, or the last reader leaves
+ *         │  oldest      │  ▲
+ *         │              ▼  │ all was sent
+ *         └────────▶ replaying: the writer's ring does not have the next message, but its log
  * </pre>
+ *
+ * <p>The position alone says what comes next: a replay begins at that of the ring, and so does the stream behind it.
+ * A writer that came back has a log of another term, or closed it: then this group ends, and its readers continue with
+ * another one.
  *
  * <p>Owner: progress agent.
  */
 final class NetworkReader extends StreamSink {
+    private static final long RETRY_NS = 50_000_000;
+    private static final long SILENCE_NS = 5_000_000_000L;
+
     private final GroupNetwork network;
     private final LinkServices services;
     private final String address;
     private final StreamAddress parts;
     /** Where the first of those who wait wants to begin; null for the next message. */
     private final LogPosition from;
+    private final boolean isAlone;
     private final List<GroupJoin> joins = new ArrayList<>();
     /** Empty while their sockets are being opened. */
     private List<StreamPath> paths = List.of();
     private StreamReader reader;
+    /** The writer's log, while it is read, and until the stream has been joined behind it. */
+    private LogReplay replay;
+    private boolean isReplaying;
+    private boolean isConnecting;
+    private int tries;
+    /** When a connection for the log that has failed is tried again, and when the last message of it came. */
+    private long retryNs;
+    private long replayedNs;
     /** Null before the writer has accepted; without a ring until that is made. */
     private Group group;
     private boolean isLossy;
     private long lostMessages;
     /** Position behind a gap that has no room yet; 0 without. */
     private long missingUntil;
+    /** Why the log cannot be read; null if it can. */
+    private FabricException refusal;
     /** Why nothing more comes; a positive errno, or 0. */
     private int endErrno;
 
@@ -47,7 +68,8 @@ final class NetworkReader extends StreamSink {
         this.network = network;
         this.services = services;
         this.address = address;
-        this.parts = StreamAddress.parse(address);
+        this.parts = StreamAddress.parse(StreamAddress.shared(address));
+        this.isAlone = !address.equals(StreamAddress.shared(address));
         this.from = from;
     }
 
@@ -58,6 +80,16 @@ final class NetworkReader extends StreamSink {
     /** {@code host:port} of each path to the writer. */
     String network() {
         return parts.network();
+    }
+
+    /** Whether the ring is for one endpoint, which begins where the ring of the others does not. */
+    boolean isAlone() {
+        return isAlone;
+    }
+
+    /** Whether the thread may sleep. */
+    boolean isSettled() {
+        return !isReplaying || replay == null || replay.isStuck();
     }
 
     List<StreamPath> paths() {
@@ -90,29 +122,47 @@ final class NetworkReader extends StreamSink {
 
     void join(GroupJoin join) {
         if (isOpen()) {
-            network.read(join);
+            network.read(join, group);
         } else {
             joins.add(join);
         }
     }
 
     /** The sockets are open. */
-    void subscribe(StreamNet net, List<StreamPath> newPaths) {
+    void opened(List<StreamPath> newPaths) {
         paths = newPaths;
-        reader = net.subscribe(parts.group(), services.driverName(), from, this, paths);
+        if (!LogPosition.OLDEST.equals(from)) {
+            reader = network.subscribe(this, from);
+        } else if (network.mayReplay(paths)) {
+            replay();
+        } else {
+            refusal = new FabricException(FabricErrno.EOPNOTSUPP, "the stream " + StreamAddress.shared(address)
+                + " is to be read from its oldest message, and has no log: it comes by a multicast group, or is sealed",
+                "Join at a position that the writer's ring has, or without one.");
+            endErrno = FabricErrno.EOPNOTSUPP;
+        }
     }
 
     // ---- what arrives ----
 
     @Override
     public void onJoined(LogPosition start, int ringBytes, int flags) {
-        isLossy = (flags & LOSSY) != 0;
-        group = network.create(this, start, ringBytes, isLossy);
+        closeReplay();
+        if (group == null) {
+            // of a recorded group nothing is lost: who is behind the writer's ring replays
+            isLossy = (flags & (LOSSY | RECORDED)) == LOSSY;
+            group = network.create(this, start, ringBytes, isLossy);
+        }
     }
 
     /** The ring can be read. */
     void opened() {
-        List.copyOf(joins).forEach(network::read);
+        for (GroupJoin join : List.copyOf(joins)) {
+            if (from != null && from.equals(join.request().from())) {
+                join.beginAt(group.next());
+            }
+            network.read(join, group);
+        }
         joins.clear();
     }
 
@@ -179,18 +229,120 @@ final class NetworkReader extends StreamSink {
 
     @Override
     public void behind(long next) {
-        // the log of another host cannot be read from here: the group ends in front of what is in it alone
-        end(FabricErrno.ENODATA);
+        replay();
     }
 
     @Override
     public void end(int errno) {
-        endErrno = errno;
+        if (errno == FabricErrno.ECONNREFUSED && replay != null && !isReplaying) {
+            // the group is being closed: its log has the rest, and then says that it is the rest
+            replay();
+            return;
+        }
+        endErrno = group != null && (errno == FabricErrno.EHOSTUNREACH || errno == FabricErrno.ECONNREFUSED)
+            ? FabricErrno.ECONNRESET : errno;
     }
 
     @Override
     public void onNotice(FabricException notice) {
         services.onError(notice);
+    }
+
+    // ---- the log ----
+
+    /** Reads the log from the next message on; goes on with the connection that is there. */
+    private void replay() {
+        isReplaying = true;
+        replayedNs = services.nowNs();
+        if (replay == null && !isConnecting) {
+            connect();
+        }
+    }
+
+    private void connect() {
+        isConnecting = true;
+        network.replay(this, group == null ? from : group.next());
+    }
+
+    void connected(LogReplay newReplay) {
+        isConnecting = false;
+        replay = newReplay;
+    }
+
+    /** Number of the next connection for the log. */
+    int nextTry() {
+        return tries++;
+    }
+
+    /** The connection for the log was not made, or has ended. */
+    void disconnected() {
+        isConnecting = false;
+        closeReplay();
+        retryNs = services.nowNs() + RETRY_NS;
+        if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
+            endErrno = group == null ? FabricErrno.EHOSTUNREACH : FabricErrno.ECONNRESET;
+        }
+    }
+
+    private void closeReplay() {
+        if (replay != null) {
+            replay.close();
+            replay = null;
+        }
+    }
+
+    boolean isReplaying(LogReplay asking) {
+        return isReplaying && replay == asking && endErrno == 0 && (group == null || isOpen());
+    }
+
+    void replayRefused(int errno, String reason) {
+        if (group != null) {
+            end(FabricErrno.ECONNRESET);
+            return;
+        }
+        refusal = new FabricException(errno, "the stream " + StreamAddress.shared(address)
+            + " cannot be read from " + from + ": " + reason, "Join from a position that its log has, or without one.");
+        endErrno = errno;
+    }
+
+    void replayBegins(LogPosition start, int ringBytes) {
+        if (group == null) {
+            group = network.create(this, start, ringBytes, false);
+        } else if (!start.equals(group.next())) {
+            // another term: what was read may be lost, and a reader that joins again learns whether it is
+            end(FabricErrno.ECONNRESET);
+        }
+    }
+
+    /** Position of the next message of the ring. */
+    long next() {
+        return group.position();
+    }
+
+    /** The log has nothing more now: what follows is in the writer's ring. */
+    void allSent() {
+        isReplaying = false;
+        reader = network.subscribe(this, group.next());
+    }
+
+    private int pollReplay() {
+        if (replay == null) {
+            if (isReplaying && !isConnecting && endErrno == 0 && services.nowNs() - retryNs >= 0) {
+                connect();
+            }
+            return 0;
+        }
+        try {
+            replay.step(services.nowNs());
+            int work = isReplaying ? replay.poll(this) : 0;
+            if (work > 0 || replay != null && replay.isStuck()) {
+                replayedNs = services.nowNs();
+            }
+            return work;
+        } catch (IOException e) {
+            disconnected();
+            return 1;
+        }
     }
 
     /** Makes one step; 0 if there was nothing to do. */
@@ -199,6 +351,7 @@ final class NetworkReader extends StreamSink {
         if (isCreating) {
             return 0;
         }
+        int work = pollReplay();
         if (endErrno != 0 && (!isOpen() || hasSkipped())) {
             close(endErrno);
             return 1;
@@ -207,33 +360,34 @@ final class NetworkReader extends StreamSink {
             close(FabricErrno.ESHUTDOWN);
             return 1;
         }
-        return 0;
+        return work;
     }
 
     /** The socket could not be opened, or the ring not be made. */
     void failed(FabricException cause) {
+        closeReplay();
         List.copyOf(joins).forEach(join -> join.failed(cause));
         joins.clear();
         network.ended(this);
     }
 
     void close(int errno) {
+        closeReplay();
         if (reader != null && !services.environment().isKilled()) {
             reader.leave();
         }
         if (group != null && !group.isClosed()) {
             network.close(group, errno);
         }
-        FabricException refusal = joins.isEmpty() ? null : refusal(errno);
-        if (refusal == null) {
+        if (joins.isEmpty()) {
             network.ended(this);
         } else {
-            failed(refusal);
+            failed(refusal != null ? refusal : refusal(errno));
         }
     }
 
     private FabricException refusal(int errno) {
-        String what = "the stream " + address;
+        String what = "the stream " + StreamAddress.shared(address);
         return switch (errno) {
             case FabricErrno.ECONNREFUSED -> new FabricException(errno, what + " has no writer: the driver at "
                 + parts.network() + " sends no group of that name", "Join again when its publication is open.");

@@ -64,6 +64,17 @@ record StreamAddress(String network, String group) {
         return Arrays.asList(network.split(BETWEEN_PATHS, -1));
     }
 
+    /** The name of a ring for one reader alone, which is not where the others are. */
+    static String alone(String address, int number) {
+        return address + '#' + number;
+    }
+
+    /** The address without that number. */
+    static String shared(String ring) {
+        int mark = isOne(ring) ? ring.indexOf('#') : -1;
+        return mark < 0 ? ring : ring.substring(0, mark);
+    }
+
     /**
      * The paths of a writer. Resource thread: it may ask a name server.
      *

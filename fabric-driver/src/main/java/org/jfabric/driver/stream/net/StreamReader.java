@@ -221,7 +221,10 @@ public final class StreamReader {
             } else {
                 refuse(path, refuse.logIdHigh(), refuse.logIdLow(), refuse.term());
             }
-        } else if (refuse.errno() == FabricErrno.ENODATA && (refuse.flags() & StreamSink.RECORDED) != 0) {
+        } else if (from != null && (refuse.flags() & StreamSink.RECORDED) != 0
+            && (refuse.errno() == FabricErrno.ENODATA || refuse.errno() == FabricErrno.EINVAL
+                && from.logId().equals(new UUID(refuse.logIdHigh(), refuse.logIdLow())))) {
+            // of an earlier term, too: the log says whether it can be continued there
             behind(from.position());
         } else {
             if (from != null && refuse.errno() == FabricErrno.EINVAL) {
