@@ -434,9 +434,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
          *     {@code FI_EBUSY} if the log has another writer, {@code FI_EACCES} for a client of another user than the
          *     driver's, {@code FI_EINVAL} for options that the log was not made with, {@code FI_ENOSPC}, {@code FI_EIO}
          *     if the log was damaged; of one for other hosts {@code FI_EADDRINUSE}, {@code FI_EADDRNOTAVAIL},
-         *     {@code FI_EOPNOTSUPP} if the driver has no link udp, or the group is recorded and the network is a multicast
-         *     group or has keys; {@code FI_EINVAL} for policies that contradict each other, or of a group that no
-         *     other host reads.
+         *     {@code FI_EOPNOTSUPP} if the driver has no link udp, or the group is recorded and the network is a
+         *     multicast group or has keys; {@code FI_EINVAL} for policies that contradict each other, or of a group
+         *     that no other host reads.
          */
         public Publication open() {
             EventQueue events = fabric.openEventQueue(new EventQueueAttr());

@@ -374,7 +374,8 @@ public final class Subscription implements AutoCloseable {
                     return new Subscription(opened, opened.endpoint.openReader(address, 0, attr), null);
                 } catch (FabricException e) {
                     // the ring has begun behind that place, or is of a later term
-                    if (attr.from() == null || isElsewhere() || e.errno() != FabricErrno.ENODATA && e.errno() != FabricErrno.EINVAL) {
+                    if (attr.from() == null || isElsewhere()
+                        || e.errno() != FabricErrno.ENODATA && e.errno() != FabricErrno.EINVAL) {
                         throw e;
                     }
                     refusal = e;

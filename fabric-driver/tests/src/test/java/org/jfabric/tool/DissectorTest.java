@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.ByteArrayOutputStream;
-import java.net.DatagramSocket;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -33,6 +31,7 @@ import org.jfabric.codec.stream.RefuseEncoder;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.LossyRelay;
+import org.jfabric.driver.kit.NumberedMessages;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.TestDirectory;
@@ -178,10 +177,8 @@ class DissectorTest {
         List<byte[]> datagrams = Collections.synchronizedList(new ArrayList<>());
         long read;
         try (DriverProcess alpha = launch("alpha"); DriverProcess beta = launch("beta");
-            Fabric writing = connect(alpha); Fabric reading = connect(beta); DatagramSocket free = new DatagramSocket(
-                0, InetAddress.getLoopbackAddress())) {
-            int port = free.getLocalPort();
-            free.close();
+            Fabric writing = connect(alpha); Fabric reading = connect(beta)) {
+            int port = NumberedMessages.freePort();
             try (LossyRelay relay = new LossyRelay(port, SEED, 50)) {
                 relay.tap(datagrams::add);
                 Publication publication = Publication.on(writing, "jfabric://alpha/quotes")
