@@ -19,6 +19,7 @@ import org.jfabric.samples.hello.HelloFabric;
 import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
+import org.jfabric.samples.market.MarketData;
 import org.jfabric.samples.once.ExactlyOnce;
 import org.jfabric.samples.pingpong.Ping;
 import org.jfabric.samples.pingpong.Pong;
@@ -67,6 +68,7 @@ public final class Samples {
             SequencedOrders::main);
         add("table", "the newest price of each instrument, for readers that come when they like", NewestPrices::main);
         add("paths", "quotes over two paths, of which one is cut in the middle", TwoPaths::main);
+        add("market", "market data to three hosts, of which one is late and one is slow", MarketData::main);
         add("images", "images of an order book that three readers use in the writer's memory", BookImages::main);
         add("contexts", "a service with one address and a receive context for each worker", WorkersOfOneAddress::main);
         add("restart", "[COUNT] an application that outlives its driver; needs one (./fabric driver)", Heartbeat::main);

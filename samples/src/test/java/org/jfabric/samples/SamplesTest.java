@@ -15,6 +15,7 @@ import org.jfabric.samples.images.BookImages;
 import org.jfabric.samples.levels.CompletionLevels;
 import org.jfabric.samples.log.PersistentLog;
 import org.jfabric.samples.once.ExactlyOnce;
+import org.jfabric.samples.market.MarketData;
 import org.jfabric.samples.paths.TwoPaths;
 import org.jfabric.samples.replicas.ReplicatedCounter;
 import org.jfabric.samples.sequence.SequenceNumbers;
@@ -218,6 +219,15 @@ class SamplesTest {
     }
 
     @Test
+    void shouldBringAllMarketDataToHostsThatAreInTimeSlowAndLate() throws Exception {
+        List<String> lines = run(() -> MarketData.main(new String[0]));
+
+        assertEquals(List.of("late", "prompt", "slow"),
+            lines.stream().map(line -> line.substring(0, line.indexOf(':'))).sorted().toList());
+        assertTrue(lines.stream().allMatch(line -> line.endsWith(": 200000 quotes in order, 0 lost")), lines::toString);
+    }
+
+    @Test
     void shouldLendEachImageToThreeReaders() throws Exception {
         String line = "200 images in order, 200 of them read in the writer's memory, best price 10199";
         assertEquals(List.of(line, line, line), run(() -> BookImages.main(new String[0])));
@@ -264,7 +274,7 @@ class SamplesTest {
         assertEquals(
             List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
                 "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table", "paths",
-                "images", "contexts", "restart", "replicas", "errors", "futures"),
+                "market", "images", "contexts", "restart", "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 
