@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.StandardSocketOptions;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -142,8 +143,12 @@ class PacketPortTest {
 
     /** What a descriptor stands for, with a number that no other file has. */
     private static String file(int fd) throws IOException {
-        Path link = Path.of("/proc/self/fd/" + fd);
-        return Files.isSymbolicLink(link) ? Files.readSymbolicLink(link).toString() : "nothing";
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/fd/" + fd)).toString();
+        } catch (NoSuchFileException e) {
+            // closed, perhaps just now by another test that has got the number
+            return "nothing";
+        }
     }
 
     /** Shuts the loopback interface of its host down, and prints what it receives then. */
