@@ -349,9 +349,9 @@ final class GroupMeters {
         @Override
         boolean publish() {
             set(lostMessages, reader.lostMessages());
-            set(askedRanges, reader.stream().requests());
-            set(repeatedMessages, reader.stream().duplicates());
-            set(roundTripNs, reader.stream().roundTripNs());
+            set(askedRanges, reader.requests());
+            set(repeatedMessages, reader.duplicates());
+            set(roundTripNs, reader.roundTripNs());
             return true;
         }
     }

@@ -57,6 +57,8 @@ final class NetworkReader extends StreamSink {
     private Group group;
     private boolean isLossy;
     private long lostMessages;
+    private long requests;
+    private long duplicates;
     /** Position behind a gap that has no room yet; 0 without. */
     private long missingUntil;
     /** Why the log cannot be read; null if it can. */
@@ -106,9 +108,19 @@ final class NetworkReader extends StreamSink {
         return joins;
     }
 
-    /** The reading end, for its figures. */
-    StreamReader stream() {
-        return reader;
+    /** Ranges that were asked for, by this reading end and those before a replay. */
+    long requests() {
+        return requests + (reader == null ? 0 : reader.requests());
+    }
+
+    /** Messages that have arrived again. */
+    long duplicates() {
+        return duplicates + (reader == null ? 0 : reader.duplicates());
+    }
+
+    /** 0 before the stream was joined: a log that is replayed has none. */
+    long roundTripNs() {
+        return reader == null ? 0 : reader.roundTripNs();
     }
 
     /** Messages that will not come. */
@@ -322,6 +334,8 @@ final class NetworkReader extends StreamSink {
     /** The log has nothing more now: what follows is in the writer's ring. */
     void allSent() {
         isReplaying = false;
+        requests = requests();
+        duplicates = duplicates();
         reader = network.subscribe(this, group.next());
     }
 

@@ -20,15 +20,28 @@ final class JFabricStream implements LossyStream, StreamListener {
 
     private final Path folder;
     private final int port;
+    /** Begins with a semicolon; empty for one path. */
+    private final String second;
     private FabricDriver writing;
     private Publication publication;
     private FabricDriver reading;
     private Subscription subscription;
     private Listener listener;
 
+    /** Over one path, through the relay. */
     JFabricStream(Path folder, int port) {
+        this(folder, port, "");
+    }
+
+    /** Over two paths: the relay, and a port of this host. */
+    JFabricStream(Path folder, int port, int secondPort) {
+        this(folder, port, ";127.0.0.1:" + secondPort);
+    }
+
+    private JFabricStream(Path folder, int port, String second) {
         this.folder = folder;
         this.port = port;
+        this.second = second;
     }
 
     private FabricDriver launch(String name) {
@@ -45,14 +58,16 @@ final class JFabricStream implements LossyStream, StreamListener {
     @Override
     public void openWriter(int relayPort) {
         writing = launch("writer");
-        publication = Publication.on(writing.fabric(), "jfabric://writer/stream").onNetwork("127.0.0.1:" + port).open();
+        publication = Publication.on(writing.fabric(), "jfabric://writer/stream")
+            .onNetwork("127.0.0.1:" + port + second).open();
     }
 
     @Override
     public void openReader(int relayPort, Listener newListener) {
         listener = newListener;
         reading = launch("reader");
-        subscription = Subscription.on(reading.fabric(), "stream://127.0.0.1:" + relayPort + "/stream").open();
+        subscription = Subscription.on(
+            reading.fabric(), "stream://127.0.0.1:" + relayPort + second + "/stream").open();
     }
 
     @Override

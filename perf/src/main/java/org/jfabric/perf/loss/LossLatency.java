@@ -32,6 +32,8 @@ public final class LossLatency {
     private static final long NARROW_BYTES = 100_000_000;
     private static final int QUEUE_BYTES = 1 << 20;
     private static final int LOSS_OF_NARROW = 1_000;
+    private static final int ALL = 1_000_000;
+    private static final int PAIRS = 2;
     private static final int[] LOSSES = {0, 100, 1_000, 10_000};
     private static final long CONNECT_NS = 20_000_000_000L;
     private static final long LATE_NS = 10_000_000_000L;
@@ -96,6 +98,15 @@ public final class LossLatency {
                         try (LossyStream stream = each.apply(folder, freePort())) {
                             new LossLatency(stream, network.losing(loss)).paced(seconds);
                         }
+                    }
+                }
+            }
+            System.out.printf(Locale.ROOT, "%nthe same over two paths, of which the relay is one%n");
+            for (int round = 0; round < PAIRS; round++) {
+                for (int loss : new int[] {0, ALL}) {
+                    try (LossyStream stream = new JFabricStream(
+                        directory.path().resolve("run" + runs++), freePort(), freePort())) {
+                        new LossLatency(stream, Relay.Network.PLAIN.losing(loss)).paced(seconds);
                     }
                 }
             }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -21,9 +22,11 @@ import org.jfabric.test.Deadline;
 public final class NumberedMessages {
     private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[8192]);
 
-    /** A port that no UDP socket has. */
+    /** A port that no socket has, of UDP or TCP: a recorded stream needs both. */
     public static int freePort() {
-        try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress())) {
+        InetAddress host = InetAddress.getLoopbackAddress();
+        try (ServerSocket server = new ServerSocket(0, 1, host);
+            DatagramSocket socket = new DatagramSocket(server.getLocalPort(), host)) {
             return socket.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -318,7 +318,7 @@ class HostStreamTest {
         LossyRelay relay = keep(new LossyRelay(port, SEED, 20));
         Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
         messages.stream(publication, 5_000, reader);
-        long pauseNs = 3_000_000_000L;
+        long pauseNs = 1_500_000_000L;
         for (String[] step : new String[][] {{first, second}, {second, first}, {second}}) {
             keys("readers", step);
             keys("writers", step);

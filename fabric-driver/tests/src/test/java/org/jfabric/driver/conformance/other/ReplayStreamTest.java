@@ -191,7 +191,7 @@ class ReplayStreamTest {
         Publication publication = publish();
         Reader now = new Reader(keep(subscription().open()));
         stream(publication, 1_000, now);
-        write(publication, 100_000);
+        write(publication, 60_000);
         Reader oldest = new Reader(keep(subscription().fromOldest().open()));
         assertEquals(0, oldest.next);
         Reader there = new Reader(keep(subscription().from(publication.next().at(777)).open()));
