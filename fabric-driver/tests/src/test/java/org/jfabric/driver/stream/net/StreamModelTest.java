@@ -259,6 +259,10 @@ class StreamModelTest {
             writer.close(FabricErrno.ESHUTDOWN);
             await("drained", writer::isDrained);
             for (ListSink sink : sinks) {
+                if (sink.start == null && policy.stallTimeoutNs() != 0) {
+                    // it was removed while the writer ended, and there is no writer to join again
+                    continue;
+                }
                 assertEquals(FabricErrno.ESHUTDOWN, sink.errno, sink::toString);
                 assertEquals(source.next(), sink.next, sink::toString);
                 ended.add(sink);
