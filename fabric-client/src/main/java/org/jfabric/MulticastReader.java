@@ -14,6 +14,7 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -49,8 +50,6 @@ public final class MulticastReader implements AutoCloseable {
     private static final int EMPTY_CALLS = 4;
     /** So many calls behind a message do not: the next one may be about to come. */
     private static final int CALLS_AFTER_MESSAGE = 16;
-    /** Begins the addresses of groups that are written on other hosts. */
-    private static final String STREAM = "stream://";
 
     private final MulticastGroup group;
     private final GroupConsumer ring;
@@ -103,7 +102,7 @@ public final class MulticastReader implements AutoCloseable {
         this.written = ring.offset();
         this.published = ring.offset();
         // of another host's messages nothing comes into the ring but by the steps of this thread
-        boolean isFed = group.address().startsWith(STREAM);
+        boolean isFed = group.address().startsWith(JoinAttr.STREAM_SCHEME);
         this.callsAfterMessage = isFed ? 0 : CALLS_AFTER_MESSAGE;
         this.emptyCallsPerStep = isFed ? 1 : EMPTY_CALLS;
         this.wait = !mayBlock ? null : new ChangeWait(this::mayHaveNext, fabric, invoker != null ? null

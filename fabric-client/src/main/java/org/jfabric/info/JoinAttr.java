@@ -6,6 +6,9 @@ package org.jfabric.info;
  * <p>Use: {@code endpoint.join("jfabric://alpha/quotes", 0, Flags.RECV, new JoinAttr().from(last))}.
  */
 public final class JoinAttr {
+    /** Begins the addresses of groups that are written on other hosts: {@code stream://host:port/group}. */
+    public static final String STREAM_SCHEME = "stream://";
+
     private LogPosition from;
 
     /** A reader begins with the messages that are written from now on. */

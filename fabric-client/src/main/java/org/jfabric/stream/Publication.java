@@ -360,8 +360,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
 
         /**
          * Has drivers of other hosts read the group, too: they name it {@code stream://host:port/group}. Unless the
-         * group is lossy its writer waits for them as for readers of this host. Anyone who reaches the socket can read
-         * the group; whoever sees the datagrams can forge them.
+         * group is lossy its writer waits for them as for readers of this host. Without keys of groups in the driver's
+         * configuration anyone who reaches the socket can read the group, and whoever sees the datagrams can forge
+         * them.
          *
          * @param socket {@code host:port} of this host, from where the driver sends over UDP to each host, or
          *               {@code group:port} of a multicast group, with {@code @interface} behind it if it is not that of

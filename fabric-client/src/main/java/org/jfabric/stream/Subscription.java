@@ -318,7 +318,7 @@ public final class Subscription implements AutoCloseable {
 
         /** Whether the log is on another host: drivers read it there. */
         private boolean isElsewhere() {
-            return address.startsWith("stream://");
+            return address.startsWith(JoinAttr.STREAM_SCHEME);
         }
 
         /**

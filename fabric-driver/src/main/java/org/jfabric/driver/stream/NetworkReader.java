@@ -262,7 +262,7 @@ final class NetworkReader extends StreamSink {
 
     // ---- the log ----
 
-    /** Reads the log from the next message on; goes on with the connection that is there. */
+    /** Reads the log from the next message on, by the connection that is there if there is one. */
     private void replay() {
         isReplaying = true;
         replayedNs = services.nowNs();

@@ -1,5 +1,6 @@
 package org.jfabric.driver.stream;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -13,6 +14,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.stream.MessageHeaderDecoder;
@@ -42,6 +45,8 @@ final class ReplayServer {
     private static final int SWEEP_MS = 200;
     private static final long SILENCE_NS = 5_000_000_000L;
     private static final long REQUEST_NS = 1_000_000_000L;
+    /** Between two looks at a log that has nothing more: its writer, another process perhaps, wakes no reader. */
+    private static final long FOLLOW_NS = 1_000_000;
 
     private final Map<String, Log> logs = new ConcurrentHashMap<>();
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
@@ -110,11 +115,11 @@ final class ReplayServer {
         }
     }
 
-    private static void close(AutoCloseable socket) {
+    private static void close(Closeable socket) {
         try {
             socket.close();
-        } catch (Exception e) {
-            // nothing can be done, and nothing is lost
+        } catch (IOException e) {
+            // what was to be sent was flushed before: nothing is lost
         }
     }
 
@@ -132,17 +137,9 @@ final class ReplayServer {
             } catch (SocketTimeoutException e) {
                 // time to look at the connections
             } catch (IOException e) {
-                pause(SWEEP_MS);
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(SWEEP_MS));
             }
             connections.forEach(Connection::sweep);
-        }
-    }
-
-    private static void pause(int ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -310,7 +307,7 @@ final class ReplayServer {
                 } else {
                     flush();
                 }
-                pause(1);
+                LockSupport.parkNanos(FOLLOW_NS);
             }
         }
 
@@ -319,7 +316,7 @@ final class ReplayServer {
             try {
                 while (stable != null && stable.synced() <= of.position()) {
                     flush();
-                    pause(1);
+                    LockSupport.parkNanos(FOLLOW_NS);
                     if (socket.isClosed()) {
                         throw new InterruptedIOException("closed while the disk was awaited");
                     }

@@ -7,6 +7,7 @@ import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.info.SocketName;
 
 /**
@@ -18,7 +19,7 @@ import org.jfabric.info.SocketName;
  * @param group   its name there.
  */
 record StreamAddress(String network, String group) {
-    private static final String SCHEME = "stream://";
+    private static final String SCHEME = JoinAttr.STREAM_SCHEME;
     private static final String BETWEEN_PATHS = ";";
     private static final int MOST_PATHS = 2;
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jfabric.driver.config.LinkConfig;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.info.Reason;
 import org.jfabric.info.Verdict;
 
@@ -22,7 +23,7 @@ import org.jfabric.info.Verdict;
 final class StreamRoute {
     /** In place of that of a link. */
     static final String NAME = "stream";
-    private static final String READS = "stream://";
+    private static final String READS = JoinAttr.STREAM_SCHEME;
     private static final String WRITES = "net=";
     private static final String LINK = "udp";
     private static final int MOST_PATHS = 2;

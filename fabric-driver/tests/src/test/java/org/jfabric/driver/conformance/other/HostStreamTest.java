@@ -190,7 +190,7 @@ class HostStreamTest {
         Reader second = new Reader(subscribe());
         Reader third = new Reader(subscribe());
         messages.stream(publication, 2_000, first, second, third);
-        // the thread that has the ring goes on while any of them reads
+        // the thread that has the ring keeps it while any of them reads
         first.subscription.close();
         messages.stream(publication, 4_000, second, third);
         publication.close();
@@ -390,7 +390,7 @@ class HostStreamTest {
     @Test
     void shouldWaitForAQuorumOfHostsAndNameTheGapsOfTheRest() {
         Publication publication = keep(publication().quorum(1).open());
-        // the ring keeps what nobody has
+        // the ring keeps what no host has
         long alone = fill(publication);
         assertTrue(alone > 100 && alone < 5_000, publication::toString);
         Reader reader = new Reader(subscribe());

@@ -1,30 +1,27 @@
 package org.jfabric.driver.conformance.other;
 
+import static org.jfabric.driver.kit.NumberedMessages.awaitEnd;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.net.DatagramSocket;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.agrona.DirectBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.NumberedMessages;
+import org.jfabric.driver.kit.NumberedMessages.Reader;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.Publication;
-import org.jfabric.stream.StreamHeader;
-import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
@@ -41,25 +38,13 @@ class ReplayStreamTest {
     private static final long SEED = 4711;
 
     private final Path base = TestDirectory.create();
-    private final int port = freePort();
-    private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[1024]);
+    private final int port = NumberedMessages.freePort();
+    private final NumberedMessages messages = new NumberedMessages();
     private final List<AutoCloseable> open = new ArrayList<>();
     private DriverProcess alpha;
     private DriverProcess beta;
     private Fabric writing;
     private Fabric reading;
-
-    private static int freePort() {
-        for (int i = 0; i < 100; i++) {
-            try (DatagramSocket socket = new DatagramSocket(0, InetAddress.getLoopbackAddress());
-                ServerSocket other = new ServerSocket(socket.getLocalPort(), 1, InetAddress.getLoopbackAddress())) {
-                return other.getLocalPort();
-            } catch (IOException e) {
-                // taken for TCP
-            }
-        }
-        throw new AssertionError("no port is free");
-    }
 
     @BeforeEach
     void start() {
@@ -108,95 +93,24 @@ class ReplayStreamTest {
         return Subscription.on(reading, "stream://127.0.0.1:" + port + "/quotes");
     }
 
-    /** Takes messages that must come in order without a hole but for the gaps that are named. */
-    private static final class Reader implements StreamListener {
-        final Subscription subscription;
-        long next;
-        long gaps;
-        int end;
-
-        Reader(Subscription subscription) {
-            this.subscription = subscription;
-            this.next = subscription.position();
-        }
-
-        @Override
-        public void onMessage(DirectBuffer buffer, int offset, int length, StreamHeader header) {
-            assertEquals(next, header.position());
-            assertEquals(length(next), length);
-            assertEquals(next, buffer.getLong(offset));
-            next++;
-        }
-
-        @Override
-        public void onGap(long first, long last) {
-            assertEquals(next, first);
-            gaps += last - first + 1;
-            next = last + 1;
-        }
-
-        void poll() {
-            int result = subscription.poll(this, 64);
-            end = result < 0 && result != -FabricErrno.EAGAIN ? -result : end;
-        }
-
-        @Override
-        public String toString() {
-            return "next " + next + ", gaps " + gaps + ", end " + FabricErrno.name(end);
-        }
-    }
-
-    private static int length(long position) {
-        return 8 + (int) (position % 50);
-    }
-
-    private void offer(Publication publication) {
-        bytes.putLong(0, publication.position());
-        int result = publication.offer(bytes, 0, length(publication.position()));
-        assertTrue(result == 0 || result == -FabricErrno.EAGAIN, () -> FabricErrno.name(-result));
-    }
-
     private void write(Publication publication, long until) {
         Deadline.await("messages to " + until, () -> {
-            offer(publication);
+            messages.offer(publication);
             return publication.position() >= until;
         }, publication::toString);
-    }
-
-    private void stream(Publication publication, long until, Reader... readers) {
-        Deadline.await("messages to " + until, () -> {
-            boolean isDone = publication.position() >= until;
-            if (!isDone) {
-                offer(publication);
-            }
-            for (Reader reader : readers) {
-                reader.poll();
-                isDone &= reader.next >= until;
-                assertEquals(0, reader.end, () -> FabricErrno.name(reader.end));
-            }
-            return isDone;
-        }, () -> publication + " " + List.of(readers));
-    }
-
-    private static void awaitEnd(Reader reader, int errno) {
-        Deadline.await("the end", () -> {
-            reader.poll();
-            return reader.end != 0;
-        }, reader::toString);
-        assertEquals(FabricErrno.name(errno), FabricErrno.name(reader.end));
     }
 
     @Test
     void shouldReadEverythingFromTheOldestMessageOnWhileTheWriterSends() {
         Publication publication = publish();
         Reader now = new Reader(keep(subscription().open()));
-        stream(publication, 1_000, now);
+        messages.stream(publication, 1_000, now);
         write(publication, 60_000);
         Reader oldest = new Reader(keep(subscription().fromOldest().open()));
         assertEquals(0, oldest.next);
         Reader there = new Reader(keep(subscription().from(publication.next().at(777)).open()));
         assertEquals(777, there.next);
-        stream(publication, 200_000, now, oldest, there);
+        messages.stream(publication, 200_000, now, oldest, there);
         Reader late = new Reader(keep(subscription().open()));
         assertEquals(200_000, late.next);
         publication.close();
@@ -218,16 +132,16 @@ class ReplayStreamTest {
                 slow.poll();
             }
         }
-        stream(publication, publication.position(), slow);
+        messages.stream(publication, publication.position(), slow);
         assertEquals(0, slow.gaps, () -> "seed " + SEED);
-        stream(publication, publication.position() + 1_000, slow);
+        messages.stream(publication, publication.position() + 1_000, slow);
     }
 
     @Test
     void shouldContinueWithAWriterThatWasKilledAndCameBack() {
         Publication publication = publish();
         Reader reader = new Reader(keep(subscription().fromOldest().open()));
-        stream(publication, 5_000, reader);
+        messages.stream(publication, 5_000, reader);
         Deadline.await("a log that has all", () -> publication.written() >= 5_000, publication::toString);
         alpha.kill();
         awaitEnd(reader, FabricErrno.ECONNRESET);
@@ -241,7 +155,7 @@ class ReplayStreamTest {
         write(again, 10_000);
         Reader further = new Reader(keep(subscription().from(next).open()));
         assertEquals(5_000, further.next);
-        stream(again, 20_000, further);
+        messages.stream(again, 20_000, further);
         assertEquals(0, further.gaps);
         FabricException lost = assertThrows(
             FabricException.class, () -> subscription().from(next.at(5_001)).open());
@@ -258,10 +172,10 @@ class ReplayStreamTest {
         Publication publication = publish(new LogOptions().segmentLengthBytes(1 << 20).retainBytes(2 << 20));
         LogPosition begin = publication.next();
         Reader slow = new Reader(keep(subscription().open()));
-        stream(publication, 100, slow);
+        messages.stream(publication, 100, slow);
         write(publication, 60_000);
         Reader late = new Reader(keep(subscription().from(begin).open()));
-        stream(publication, 60_100, slow, late);
+        messages.stream(publication, 60_100, slow, late);
         // what is on the way is not lost
         assertTrue(slow.gaps < 60_000, slow::toString);
         assertTrue(late.gaps > 0 && late.gaps < 60_000, late::toString);
@@ -287,7 +201,7 @@ class ReplayStreamTest {
             silent.add(keep(new Socket(InetAddress.getLoopbackAddress(), port)));
         }
         Reader reader = new Reader(keep(subscription().fromOldest().open()));
-        stream(publication, 6_000, reader);
+        messages.stream(publication, 6_000, reader);
         assertEquals(30, silent.size());
     }
 }

@@ -190,7 +190,7 @@ class SealedSocketTest {
             SimulatedPaths.Port from = random.nextBoolean() ? one.from : attacker;
             from.send(bytes, one.to.name);
             refused++;
-            // a budget keeps strangers from costing more; it must have filled, or nothing would be opened at all
+            // keys are made for so many unknown sessions at a time; without them nothing would be opened
             if (i % 32 == 0) {
                 step(2_000_000);
                 if (sink.next == source.next()) {
