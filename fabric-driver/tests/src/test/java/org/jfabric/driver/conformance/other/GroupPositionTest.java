@@ -88,7 +88,8 @@ class GroupPositionTest {
             assertTrue(last >= next, seed);
             gaps += last + 1 - next;
             next = last + 1;
-            return 0;
+            // messages behind the gap may be there
+            return read(model, seed);
         }
     }
 
