@@ -101,9 +101,10 @@ public final class MulticastReader implements AutoCloseable {
         this.publishDistance = ring.capacity() / ReadPlaceDescriptor.PLACES_PER_RING;
         this.written = ring.offset();
         this.published = ring.offset();
-        // of another host's messages nothing comes into the ring but by the steps of this thread
+        // of another host's messages nothing comes into the ring but by the steps of this thread; the call that finds
+        // the end of what a step has brought is left out, so that an answer is not sent behind another system call
         boolean isFed = group.address().startsWith(JoinAttr.STREAM_SCHEME);
-        this.callsAfterMessage = isFed ? 0 : CALLS_AFTER_MESSAGE;
+        this.callsAfterMessage = isFed ? 1 : CALLS_AFTER_MESSAGE;
         this.emptyCallsPerStep = isFed ? 1 : EMPTY_CALLS;
         this.wait = !mayBlock ? null : new ChangeWait(this::mayHaveNext, fabric, invoker != null ? null
             : new WaitLine(place + CompletionQueueDescriptor.WAIT_OFFSET, queueFile));

@@ -134,9 +134,8 @@ public final class StreamNet {
             work += writers.get(i).step();
         }
         flush();
-        boolean isIdle = work == 0;
         for (int i = 0; i < nodes.size(); i++) {
-            work += nodes.get(i).poll(isIdle);
+            work += nodes.get(i).poll();
         }
         for (int i = readers.size() - 1; i >= 0; i--) {
             work += readers.get(i).step();

@@ -34,7 +34,7 @@ import org.jfabric.info.LogPosition;
  */
 public final class StreamNode {
     private static final int DATAGRAMS_PER_POLL = 256;
-    /** Idle steps leave such a socket alone for that long after one that found nothing: looking is a system call. */
+    /** A socket that brings reports only is left alone for that long after one look that found nothing. */
     private static final long REST_NS = 5_000;
     private static final int HEADER = MessageHeaderDecoder.ENCODED_LENGTH;
     private static final int NAK_RANGE = NakDecoder.RangesDecoder.sbeBlockLength();
@@ -129,10 +129,11 @@ public final class StreamNode {
         }
     }
 
-    /** Takes what has arrived; the number of datagrams. In idle steps a socket may rest that brings reports only. */
-    int poll(boolean isIdle) {
+    /** Takes what has arrived; the number of datagrams. */
+    int poll() {
         long nowNs = net.nowNs();
-        if (isIdle && paths.isEmpty() && nowNs - emptyNs < REST_NS) {
+        // looking is a system call, which would delay what readers are about to get
+        if (paths.isEmpty() && nowNs - emptyNs < REST_NS) {
             return 0;
         }
         cookies.step(nowNs);
