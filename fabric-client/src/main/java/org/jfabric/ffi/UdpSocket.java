@@ -45,6 +45,7 @@ public final class UdpSocket {
 
     private static final Downcall SOCKET = Downcall.of("socket", 3);
     private static final Downcall BIND = Downcall.of("bind", 3);
+    private static final Downcall CONNECT = Downcall.of("connect", 3);
     private static final Downcall GETSOCKNAME = Downcall.of("getsockname", 3);
     private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
     private static final QuickDowncall RECVMMSG = QuickDowncall.of("recvmmsg", 5);
@@ -84,6 +85,36 @@ public final class UdpSocket {
             return result;
         }
         return fd;
+    }
+
+    /**
+     * Opens a socket with the address of another one, connected to a peer: the kernel finds the route once, and gives
+     * it what that peer sends to the address. It needs no names of peers.
+     *
+     * @param fd   bound, of the caller; other sockets can be bound to its address during this call.
+     * @param peer address.
+     * @return descriptor, or a negative errno.
+     */
+    public static int openConnected(int fd, byte[] peer) {
+        int connected = setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        if (connected == 0) {
+            connected = open(name(fd), true);
+            setInt(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+        }
+        if (connected < 0) {
+            return connected;
+        }
+        CallState state = CallState.current();
+        MemorySegment.copy(peer, 0, state.scratch, ValueLayout.JAVA_BYTE, 0, peer.length);
+        int result = state.intResult(CONNECT.call(state, connected, state.scratchAddress, peer.length));
+        if (result == 0) {
+            result = setInt(connected, SOL_SOCKET, SO_REUSEADDR, 0);
+        }
+        if (result != 0) {
+            Libc.close(connected);
+            return result;
+        }
+        return connected;
     }
 
     /**
@@ -183,7 +214,7 @@ public final class UdpSocket {
             if (count == 1 && vector.pieceCount(0) == 1) {
                 return receiveOne(fd, vector);
             }
-            // on a bound socket without connection it fails only when no datagram is available, or by a signal
+            // it fails when no datagram is available, by a signal, or once by what a peer's host has answered
             return Math.max(0, (int) RECVMMSG.call(fd, vector.address(), count, MSG_DONTWAIT, 0L));
         } finally {
             // the kernel got a plain address: the memory must not be collected while it writes

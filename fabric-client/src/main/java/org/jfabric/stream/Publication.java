@@ -67,6 +67,9 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     /** Why nothing more can be written; a positive errno, or 0. */
     private int failure;
 
+    /** What {@link Endpoint#txSizeLeft()} is when the driver has everything that was accepted. */
+    private final long idleSends;
+
     private Publication(Messenger writer, EventQueue events, MulticastGroup group, int maxLength) {
         this.writer = writer;
         this.events = events;
@@ -78,6 +81,7 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         this.offerLength = Math.min(group.offerLength(), maxLength);
         this.isDirect = group.offerLength() > endpoint.injectSize();
         this.position = group.start().position();
+        this.idleSends = endpoint.txSizeLeft();
     }
 
     /** Groups that lose nothing: of endpoints for reliable datagrams. */
@@ -242,15 +246,14 @@ public final class Publication implements AutoCloseable, CompletionHandler {
     }
 
     /**
-     * Ends the group: readers get what was written, then the end. Claims, and a message longer than
-     * {@link MulticastGroup#offerLength()}, may have to wait for room in the ring, at most a second. The driver still
-     * records what was accepted, and closes the log, in at most some seconds; the next publication with this log waits
-     * for that. Has no effect if it is closed.
+     * Ends the group: readers get what was written, then the end. What was accepted may have to wait for room in the
+     * ring, at most a second. The driver still records it, and closes the log, in at most some seconds; the next
+     * publication with this log waits for that. Has no effect if it is closed.
      */
     @Override
     public void close() {
         long deadlineNs = System.nanoTime() + CLOSE_NS;
-        while ((isSending || claims > 0) && failure == 0 && System.nanoTime() - deadlineNs < 0) {
+        while ((isSending || claims > 0 || isUnsent()) && failure == 0 && System.nanoTime() - deadlineNs < 0) {
             again();
             Thread.onSpinWait();
         }
@@ -261,6 +264,12 @@ public final class Publication implements AutoCloseable, CompletionHandler {
         }
         writer.close();
         events.close();
+    }
+
+    /** Whether a message that was offered lies in the queue of a daemon. */
+    private boolean isUnsent() {
+        long left = endpoint.txSizeLeft();
+        return left >= 0 && left < idleSends;
     }
 
     @Override

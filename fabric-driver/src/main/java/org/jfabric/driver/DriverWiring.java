@@ -68,6 +68,7 @@ final class DriverWiring implements AutoCloseable {
     private static final int CATCH_UP_CYCLES = 16;
     /** A longer time without cycles is a pause, which counts no more than this for time-outs. */
     private static final long LONGEST_WAIT_NS = 250_000_000;
+    private static final int LAST_CYCLES = 1000;
     private static final long CLOSE_TIMEOUT_NS = 5_000_000_000L;
 
     private final DriverConfig config;
@@ -354,6 +355,11 @@ final class DriverWiring implements AutoCloseable {
     /** All threads have ended: what they did is finished here. */
     @Override
     public void close() {
+        // what clients have submitted is taken, but a client that submits more and more is not waited for
+        int cycles = 0;
+        while (cycles < LAST_CYCLES && cycle() > 0) {
+            cycles++;
+        }
         conductor.closeClients("the driver closes");
         long deadlineNs = environment.nanoTime() + CLOSE_TIMEOUT_NS;
         while (!conductor.isQuiet() && environment.nanoTime() - deadlineNs < 0) {

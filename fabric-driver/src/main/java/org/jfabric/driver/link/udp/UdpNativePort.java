@@ -31,6 +31,11 @@ final class UdpNativePort extends UdpPort {
             throw new NativeCallException("bind", -fd,
                 "the address is " + wanted + "; name another, or one of an interface that is up");
         }
+        return of(network, fd, wanted, local, config);
+    }
+
+    private static UdpNativePort of(
+        UdpNetwork network, int fd, SocketName wanted, InetAddress local, DriverConfig config) {
         boolean open = false;
         try {
             UdpSocket.buffers(fd, config.get(UdpConfig.BUFFER_BYTES), config.get(UdpConfig.BUFFER_BYTES));
@@ -52,6 +57,12 @@ final class UdpNativePort extends UdpPort {
                 Libc.close(fd);
             }
         }
+    }
+
+    @Override
+    protected UdpPort openConnected(SocketName peer) {
+        int connected = UdpSocket.openConnected(fd, peer.toBytes());
+        return connected < 0 ? null : of(network(), connected, name(), local(), config());
     }
 
     @Override

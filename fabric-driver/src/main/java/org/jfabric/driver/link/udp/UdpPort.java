@@ -80,6 +80,22 @@ public abstract class UdpPort extends BoundAddress {
         return port;
     }
 
+    /**
+     * Opens a socket with this address that sends to one peer, and receives what that sends; resource thread. The
+     * addresses in vectors stay empty. Null if the system has none.
+     */
+    protected UdpPort openConnected(SocketName peer) {
+        return null;
+    }
+
+    final UdpNetwork network() {
+        return network;
+    }
+
+    final DriverConfig config() {
+        return config;
+    }
+
     final InetAddress local() {
         return local;
     }

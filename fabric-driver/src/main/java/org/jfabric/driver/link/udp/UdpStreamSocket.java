@@ -5,14 +5,15 @@ import java.lang.foreign.MemorySegment;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.stream.net.PeerAddress;
 import org.jfabric.driver.stream.net.StreamSocket;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.layout.Words;
 
 /**
- * A UDP socket for the datagrams of streams, with one for a multicast group beside it: many are sent and received with
- * one system call.
+ * A UDP socket for the datagrams of streams, with another one beside it: that of a multicast group, or one to the peer
+ * that gets everything. Many datagrams are sent and received with one system call.
  */
 final class UdpStreamSocket extends StreamSocket {
     private static final int LEAST_BYTES = 512;
@@ -25,16 +26,23 @@ final class UdpStreamSocket extends StreamSocket {
     private final UdpPort port;
     /** Receives what is sent to a multicast group; null without one. */
     private final UdpPort group;
+    private final SolePeer sole;
     private final LinkServices services;
     private final int maxBytes;
+    /** Datagrams to one peer, for one call. */
     private final MessageVector outgoing;
     private final MessageVector incoming;
-    /** Memory for outgoing datagrams; those that the socket has not taken keep theirs. */
-    private final long[] slots;
     private final MemorySegment memory;
+    /** What was collected: the memory of each datagram, whether it was sent or not, its length, and where it goes. */
+    private final long[] slots;
+    private final int[] lengths;
+    private final PeerAddress[] peers;
+    private final boolean[] isSent;
     private int collected;
     private long last;
     private int lastBytes;
+    /** Which of them are in {@link #outgoing}. */
+    private final int[] chosen;
     /** Datagrams of the last call, or of none. */
     private int received;
     /** The last call was for one datagram. */
@@ -42,12 +50,13 @@ final class UdpStreamSocket extends StreamSocket {
     /** Calls in a row that found one, or, if they were for many, more than one. */
     private int finds;
     private int taken;
-    private boolean isOfGroup;
+    private boolean isOfSecond;
     private boolean isClosed;
 
     UdpStreamSocket(UdpPort port, UdpPort group, LinkServices services, DriverConfig config) {
         this.port = port;
         this.group = group;
+        this.sole = new SolePeer(port, services, group == null);
         this.services = services;
         maxBytes = Math.max(
             LEAST_BYTES, config.get(UdpConfig.MAX_MESSAGE_BYTES) - (port.name().isIn6() ? IN6_BYTES : 0));
@@ -55,11 +64,16 @@ final class UdpStreamSocket extends StreamSocket {
         outgoing = new MessageVector(batch, 1);
         incoming = new MessageVector(batch, 1);
         slots = new long[batch];
+        lengths = new int[batch];
+        peers = new PeerAddress[batch];
+        isSent = new boolean[batch];
+        chosen = new int[batch];
         // no multiple of a page: the first lines of all slots must not share a cache set
         long slotBytes = (maxBytes + LINE & -LINE) + LINE;
         memory = Arena.ofAuto().allocate(2 * batch * slotBytes, LINE);
         for (int i = 0; i < batch; i++) {
             slots[i] = memory.address() + i * slotBytes;
+            peers[i] = new PeerAddress();
             outgoing.pieceCount(i, 1);
             incoming.piece(i, 0, memory.address() + (batch + i) * slotBytes, slotBytes);
             incoming.pieceCount(i, 1);
@@ -82,7 +96,11 @@ final class UdpStreamSocket extends StreamSocket {
 
     @Override
     public void send(int lengthBytes, long name, int nameLength) {
-        describe(slots[collected], lengthBytes, name, nameLength);
+        last = slots[collected];
+        lastBytes = lengthBytes;
+        lengths[collected] = lengthBytes;
+        peers[collected++].set(name, nameLength);
+        sole.sends(name, nameLength);
     }
 
     @Override
@@ -93,44 +111,76 @@ final class UdpStreamSocket extends StreamSocket {
                 return;
             }
         }
-        // memory of its own, since the last one may be sent before this one
+        // memory of its own, since the last one may be sent before this one; a datagram that was sent is still there
         Words.copy(last, slots[collected], lastBytes);
-        describe(slots[collected], lastBytes, name, nameLength);
-    }
-
-    private void describe(long datagram, int lengthBytes, long name, int nameLength) {
-        int index = collected++;
-        last = datagram;
-        lastBytes = lengthBytes;
-        outgoing.piece(index, 0, datagram, lengthBytes);
-        Words.copyShort(name, outgoing.nameAddress(index), nameLength);
-        outgoing.nameLength(index, nameLength);
+        send(lastBytes, name, nameLength);
     }
 
     @Override
     public void flush() {
-        while (collected > 0) {
-            int sent = port.send(outgoing, collected);
-            if (sent == -FabricErrno.EAGAIN || sent == 0) {
-                return;
+        for (int first = 0; first < collected; first++) {
+            if (!isSent[first] && !sendTo(peers[first], first)) {
+                break;
             }
-            // one that the system refuses counts as lost
-            drop(Math.max(1, sent));
+        }
+        int left = 0;
+        for (int i = 0; i < collected; i++) {
+            if (isSent[i]) {
+                isSent[i] = false;
+            } else {
+                move(i, left++);
+            }
+        }
+        collected = left;
+    }
+
+    /** Moves a datagram to a place in front, whose memory is free. */
+    private void move(int from, int to) {
+        if (from != to) {
+            long free = slots[to];
+            slots[to] = slots[from];
+            slots[from] = free;
+            lengths[to] = lengths[from];
+            PeerAddress other = peers[to];
+            peers[to] = peers[from];
+            peers[from] = other;
         }
     }
 
-    /** Moves what was not sent to the front. */
-    private void drop(int count) {
-        int left = collected - count;
-        for (int i = 0; i < left; i++) {
-            long free = slots[i];
-            slots[i] = slots[count + i];
-            slots[count + i] = free;
-            collected = i;
-            describe(slots[i], (int) outgoing.pieceLength(count + i, 0), outgoing.nameAddress(count + i),
-                outgoing.nameLength(count + i));
+    /**
+     * Sends what goes to a peer, in order: the system gets a run of them as one. Returns false if it takes no more.
+     */
+    private boolean sendTo(PeerAddress peer, int first) {
+        boolean isConnected = sole.has(peer);
+        UdpPort by = isConnected ? sole.connected() : port;
+        // with a name the system would find the route again
+        long name = isConnected ? 0 : peer.name();
+        for (int from = first;;) {
+            int count = 0;
+            for (int i = from; i < collected; i++) {
+                if (!isSent[i] && peers[i].is(peer)) {
+                    outgoing.piece(count, 0, slots[i], lengths[i]);
+                    outgoing.name(count, name, peer.length());
+                    chosen[count++] = i;
+                }
+            }
+            if (count == 0) {
+                return true;
+            }
+            int sent = by.send(outgoing, count);
+            if (sent == -FabricErrno.EAGAIN || sent == 0) {
+                return false;
+            }
+            // one that the system refuses counts as lost
+            sent = Math.max(1, sent);
+            for (int i = 0; i < sent; i++) {
+                isSent[chosen[i]] = true;
+            }
+            if (sent == count) {
+                return true;
+            }
+            from = chosen[sent];
         }
-        collected = left;
     }
 
     @Override
@@ -154,18 +204,23 @@ final class UdpStreamSocket extends StreamSocket {
         }
         isAlone = finds < FINDS;
         // in turn, so that none of them is left waiting
-        isOfGroup ^= group != null;
-        received = receiveSome();
-        if (received == 0 && group != null) {
-            isOfGroup ^= true;
-            received = receiveSome();
+        UdpPort second = second();
+        isOfSecond ^= second != null;
+        received = receiveSome(isOfSecond ? second : port);
+        if (received == 0 && second != null) {
+            isOfSecond ^= true;
+            received = receiveSome(isOfSecond ? second : port);
         }
         finds = received > (isAlone ? 0 : 1) ? finds + 1 : 0;
         return received > 0;
     }
 
-    private int receiveSome() {
-        return Math.max(0, (isOfGroup ? group : port).receive(incoming, isAlone ? 1 : incoming.capacity()));
+    private UdpPort second() {
+        return group != null ? group : sole.connected();
+    }
+
+    private int receiveSome(UdpPort from) {
+        return Math.max(0, from.receive(incoming, isAlone ? 1 : incoming.capacity()));
     }
 
     @Override
@@ -185,8 +240,9 @@ final class UdpStreamSocket extends StreamSocket {
 
     @Override
     public boolean arm() {
+        UdpPort second = second();
         return collected == 0 && taken + 1 >= received && port.arm(services, () -> { })
-            && (group == null || group.arm(services, () -> { }));
+            && (second == null || second.arm(services, () -> { }));
     }
 
     @Override
@@ -195,6 +251,7 @@ final class UdpStreamSocket extends StreamSocket {
             isClosed = true;
             flush();
             port.close(services);
+            sole.close();
             if (group != null) {
                 group.close(services);
             }

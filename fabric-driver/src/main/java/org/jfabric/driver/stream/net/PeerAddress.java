@@ -10,7 +10,7 @@ import org.jfabric.layout.Words;
 /**
  * The address of a peer: a {@code sockaddr} of IPv4 or IPv6 in native memory. Owner: progress agent.
  */
-final class PeerAddress {
+public final class PeerAddress {
     private static final int PLACE = 16;
     private static final int SCOPE = 24;
 
@@ -18,7 +18,8 @@ final class PeerAddress {
     private final long name = memory.address();
     private int length;
 
-    static PeerAddress of(SocketName socket) {
+    /** The address of a socket. */
+    public static PeerAddress of(SocketName socket) {
         PeerAddress address = new PeerAddress();
         byte[] image = socket.toBytes();
         MemorySegment.copy(image, 0, address.memory, ValueLayout.JAVA_BYTE, 0, image.length);
@@ -45,7 +46,8 @@ final class PeerAddress {
         return nameLength == SocketName.IN_LENGTH ? 0 : UnsafeApi.getLong(name + PLACE);
     }
 
-    void set(long newName, int newLength) {
+    /** Takes an address from native memory. */
+    public void set(long newName, int newLength) {
         Words.copyShort(newName, name, newLength);
         length = newLength;
     }
@@ -59,25 +61,37 @@ final class PeerAddress {
     }
 
     /** Whether it is the same host and port. */
-    boolean is(long other, int otherLength) {
+    public boolean is(long other, int otherLength) {
         return length != 0 && otherLength == length && head(other, length) == head(name, length)
             && high(other, length) == high(name, length) && low(other, length) == low(name, length);
     }
 
-    long name() {
+    /** Whether it is the same as another one. */
+    public boolean is(PeerAddress other) {
+        return is(other.name, other.length);
+    }
+
+    /** Native address of the {@code sockaddr}. */
+    public long name() {
         return name;
     }
 
-    int length() {
+    /** Its length in bytes. */
+    public int length() {
         return length;
+    }
+
+    /** The image of the {@code sockaddr}. */
+    public byte[] toBytes() {
+        byte[] image = new byte[length];
+        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, image, 0, length);
+        return image;
     }
 
     /** As users write it: address and port. */
     @Override
     public String toString() {
-        byte[] image = new byte[length];
-        MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, 0, image, 0, length);
-        String text = length == 0 ? "no address" : SocketName.ofBytes(image).toString();
+        String text = length == 0 ? "no address" : SocketName.ofBytes(toBytes()).toString();
         return text.substring(text.lastIndexOf('/') + 1);
     }
 }
