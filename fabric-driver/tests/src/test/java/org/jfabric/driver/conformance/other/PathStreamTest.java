@@ -29,7 +29,9 @@ import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -42,21 +44,36 @@ class PathStreamTest {
     private static final String OTHERS = "streams: other writers of multicast groups";
     private static final long SEED = 4712;
 
-    private final Path base = TestDirectory.create();
+    private static final Path BASE = TestDirectory.create();
+
+    /** Of all tests: each opens streams of its own. */
+    private static DriverProcess[] drivers;
+
     private final int port = NumberedMessages.freePort();
     private final int otherPort = NumberedMessages.freePort();
     private final NumberedMessages messages = new NumberedMessages();
     private final List<AutoCloseable> open = new ArrayList<>();
-    private DriverProcess[] drivers;
     private Fabric writing;
     private Fabric reading;
     private Fabric third;
 
-    @BeforeEach
-    void start() {
-        drivers = Stream.of("alpha", "beta", "gamma").map(name -> DriverProcess.launch(base.resolve(name),
+    @BeforeAll
+    static void start() {
+        drivers = Stream.of("alpha", "beta", "gamma").map(name -> DriverProcess.launch(BASE.resolve(name),
             "jfabric.shm.groupRingLengthBytes=64k", "jfabric.link.enabled=loopback,shm,tcp,udp",
             "jfabric.udp.interface=lo")).toArray(DriverProcess[]::new);
+    }
+
+    @AfterAll
+    static void stop() {
+        for (DriverProcess driver : drivers) {
+            driver.close();
+        }
+        TestDirectory.delete(BASE);
+    }
+
+    @BeforeEach
+    void connect() {
         writing = connect(0);
         reading = connect(1);
         third = connect(2);
@@ -71,10 +88,6 @@ class PathStreamTest {
         for (AutoCloseable each : open.reversed()) {
             each.close();
         }
-        for (DriverProcess driver : drivers) {
-            driver.close();
-        }
-        TestDirectory.delete(base);
     }
 
     private <T extends AutoCloseable> T keep(T resource) {
