@@ -26,6 +26,8 @@ public final class TwoHosts implements AutoCloseable {
 
     private final String first;
     private final String second;
+    /** Names of those that were {@link #add added}. */
+    private final List<String> others = new ArrayList<>();
 
     private TwoHosts(String first, String second) {
         this.first = first;
@@ -55,18 +57,42 @@ public final class TwoHosts implements AutoCloseable {
 
     /** Lays the cable; null, or why it failed. */
     private String lay() {
+        return lay(INTERFACE, FIRST_ADDRESS, second, SECOND_ADDRESS);
+    }
+
+    /** Lays a cable from an interface of the first to that of another one. */
+    private String lay(String device, String firstAddress, String other, String otherAddress) {
         String failure = first(List.of(
-            List.of("link", "add", INTERFACE, "netns", first, "type", "veth", "peer", "name", INTERFACE, "netns",
-                second),
-            List.of("-n", first, "addr", "add", FIRST_ADDRESS + "/24", "dev", INTERFACE),
-            List.of("-n", second, "addr", "add", SECOND_ADDRESS + "/24", "dev", INTERFACE),
-            List.of("-n", first, "link", "set", INTERFACE, "up"),
-            List.of("-n", second, "link", "set", INTERFACE, "up")));
+            List.of("link", "add", device, "netns", first, "type", "veth", "peer", "name", INTERFACE, "netns", other),
+            List.of("-n", first, "addr", "add", firstAddress + "/24", "dev", device),
+            List.of("-n", other, "addr", "add", otherAddress + "/24", "dev", INTERFACE),
+            List.of("-n", first, "link", "set", device, "up"),
+            List.of("-n", other, "link", "set", INTERFACE, "up")));
         if (failure == null) {
-            awaitCable(first);
-            awaitCable(second);
+            awaitCable(first, device);
+            awaitCable(other, INTERFACE);
         }
         return failure;
+    }
+
+    /**
+     * Makes another one, with a cable of its own to the first. Returns the first's address at that cable.
+     */
+    public String add() {
+        String name = first + others.size();
+        String network = "198.18." + (78 + others.size()) + '.';
+        others.add(name);
+        String failure = ip(List.of("netns", "add", name));
+        failure = failure == null ? lay("cable" + others.size(), network + 1, name, network + 2) : failure;
+        if (failure != null) {
+            throw new AssertionError(failure);
+        }
+        return network + 1;
+    }
+
+    /** Name of the last that was added. */
+    public String added() {
+        return others.getLast();
     }
 
     /** The first step that fails, and why; null if all succeed. */
@@ -90,11 +116,11 @@ public final class TwoHosts implements AutoCloseable {
     }
 
     /** An interface is up a moment after it was told to be. */
-    private void awaitCable(String namespace) {
+    private void awaitCable(String namespace, String device) {
         long deadlineNs = System.nanoTime() + Deadline.ns(10);
         String said;
         do {
-            said = TestProcess.run("ip", "-n", namespace, "-br", "link", "show", "dev", INTERFACE).output();
+            said = TestProcess.run("ip", "-n", namespace, "-br", "link", "show", "dev", device).output();
             if (System.nanoTime() - deadlineNs > 0) {
                 close();
                 throw new AssertionError("the cable is not up: " + said);
@@ -150,5 +176,6 @@ public final class TwoHosts implements AutoCloseable {
     public void close() {
         ip(List.of("netns", "del", first));
         ip(List.of("netns", "del", second));
+        others.forEach(other -> ip(List.of("netns", "del", other)));
     }
 }

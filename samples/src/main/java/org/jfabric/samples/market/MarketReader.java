@@ -5,6 +5,7 @@ import org.agrona.DirectBuffer;
 import org.jfabric.Fabric;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.stream.StreamHeader;
 import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
@@ -44,11 +45,26 @@ final class MarketReader implements StreamListener {
         next = last + 1;
     }
 
+    /** The writer may begin later. */
+    private Subscription open(Fabric fabric, String socket, long beganNs) {
+        while (true) {
+            try {
+                return Subscription.on(fabric, "stream://" + socket + "/quotes").fromOldest().open();
+            } catch (FabricException e) {
+                boolean isMissing = e.errno() == FabricErrno.ECONNREFUSED || e.errno() == FabricErrno.EHOSTUNREACH;
+                if (!isMissing || System.nanoTime() - beganNs > DEADLINE_NS) {
+                    throw e;
+                }
+                System.out.println(name + ": waits for the writer");
+            }
+        }
+    }
+
     /** Reads until so many have come, and says so. */
     void read(String socket, long count) {
+        long beganNs = System.nanoTime();
         try (FabricDriver driver = MarketData.driver(name); Fabric fabric = driver.fabric();
-            Subscription quotes = Subscription.on(fabric, "stream://" + socket + "/quotes").fromOldest().open()) {
-            long beganNs = System.nanoTime();
+            Subscription quotes = open(fabric, socket, beganNs)) {
             while (next < count) {
                 int result = quotes.poll(this, LIMIT);
                 if (result < 0 && result != -FabricErrno.EAGAIN) {
