@@ -246,8 +246,8 @@ public final class Groups {
     private boolean isDraining(GroupName name) {
         boolean isSent = name.network() != null;
         return isSent && network.isOpening(name.network()) || Arrays.stream(draining).anyMatch(
-            earlier -> name.log() != null ? name.log().equals(earlier.name().log())
-                : isSent && name.address().equals(earlier.address()));
+            earlier -> name.log() != null && name.log().equals(earlier.name().log())
+                || isSent && name.address().equals(earlier.address()));
     }
 
     /** Makes the ring of a group that is written on another host. */
@@ -866,14 +866,14 @@ public final class Groups {
             if (isSent()) {
                 opened = network.open(name, closed, replays);
             }
-            if (name.log() == null && first == null) {
-                first = new LogPosition(new UUID(services.environment().randomLong(),
-                    services.environment().randomLong()), 1, 0);
-            } else if (name.log() != null) {
-                openLog(name);
-                first = new LogPosition(log.logId(), log.term(), log.position());
-            }
             try {
+                if (name.log() == null && first == null) {
+                    first = new LogPosition(new UUID(services.environment().randomLong(),
+                        services.environment().randomLong()), 1, 0);
+                } else if (name.log() != null) {
+                    openLog(name);
+                    first = new LogPosition(log.logId(), log.term(), log.position());
+                }
                 file = GroupRing.create(
                     services.environment(), services.directoryFd(), number, capacity, services.ownerId(), first);
             } finally {
@@ -890,7 +890,6 @@ public final class Groups {
             log = LogWriter.open(name.log(), name.address(), name.options(), services.environment().logDisk());
             if (GroupRingDescriptor.maxPayload(capacity) > log.maxLength()) {
                 int longest = log.maxLength();
-                log.close();
                 throw new FabricException(FabricErrno.EINVAL, "a log whose longest message has " + longest
                     + " bytes cannot record a group whose longest has " + GroupRingDescriptor.maxPayload(capacity),
                     "Begin a log with longer segments, or lower jfabric.shm.groupRingLengthBytes.");

@@ -41,7 +41,9 @@ import org.jfabric.stream.StreamListener;
  * <p>Owner: progress agent, but for {@link #open}.
  */
 final class ReplayServer {
-    static final int MOST_CONNECTIONS = 16;
+    private static final int MOST_CONNECTIONS = 16;
+    /** Those that are to be closed at once come here, too: where there is no room a peer would wait for a second. */
+    private static final int BACKLOG = 256;
     private static final int SWEEP_MS = 200;
     private static final long SILENCE_NS = 5_000_000_000L;
     private static final long REQUEST_NS = 1_000_000_000L;
@@ -77,7 +79,7 @@ final class ReplayServer {
             try {
                 opened.setReuseAddress(true);
                 opened.setSoTimeout(SWEEP_MS);
-                opened.bind(new InetSocketAddress(local.inetAddress(), local.port()), MOST_CONNECTIONS);
+                opened.bind(new InetSocketAddress(local.inetAddress(), local.port()), BACKLOG);
                 isGood = true;
             } finally {
                 if (!isGood) {
