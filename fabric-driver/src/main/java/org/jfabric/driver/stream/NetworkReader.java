@@ -351,6 +351,8 @@ final class NetworkReader extends StreamSink {
             int work = isReplaying ? replay.poll(this) : 0;
             if (work > 0 || replay != null && replay.isStuck()) {
                 replayedNs = services.nowNs();
+            } else if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
+                throw new IOException("the path drops everything: the writer's driver says at least how far it is");
             }
             return work;
         } catch (IOException e) {

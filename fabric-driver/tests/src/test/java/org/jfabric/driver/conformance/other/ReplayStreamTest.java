@@ -6,14 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.jfabric.driver.kit.LossyRelay;
 import org.jfabric.driver.kit.NumberedMessages;
 import org.jfabric.driver.kit.NumberedMessages.Reader;
 import org.jfabric.driver.kit.StreamHosts;
+import org.jfabric.driver.kit.TcpRelay;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
@@ -174,6 +177,31 @@ class ReplayStreamTest {
         // what is on the way is not lost
         assertTrue(slow.gaps < 30_000, slow::toString);
         assertTrue(late.gaps > 0 && late.gaps < 30_000, late::toString);
+    }
+
+    /** Cuts each connection for the log after some messages; a relay of the datagrams has the same port. */
+    private TcpRelay relay() {
+        while (true) {
+            LossyRelay datagrams = new LossyRelay(hosts.port, SEED, 0);
+            try {
+                TcpRelay relay = hosts.keep(TcpRelay.open(datagrams.port(), hosts.port, 200_000));
+                hosts.keep(datagrams);
+                return relay;
+            } catch (UncheckedIOException taken) {
+                datagrams.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldContinueWhenTheConnectionForTheLogIsCut() {
+        Publication publication = publish();
+        write(publication, 15_000);
+        TcpRelay relay = relay();
+        Reader reader = read(hosts.subscription(relay.port()).fromOldest());
+        messages.stream(publication, 16_000, reader);
+        assertEquals(0, reader.gaps);
+        assertTrue(relay.connections() > 5, () -> relay.connections() + " connections");
     }
 
     /** Bytes that mean nothing, and connections that say nothing, do no harm. */
