@@ -105,9 +105,13 @@ public final class Groups {
             && (network == null || network.isEmpty());
     }
 
-    /** Groups reach other hosts from now on, by these sockets. */
-    public void reachHosts(StreamSockets sockets) {
-        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE));
+    /**
+     * Groups reach other hosts from now on, by these sockets.
+     *
+     * @param security of the connections for logs, if keys seal what is sent besides; or null.
+     */
+    public void reachHosts(StreamSockets sockets, ReplaySecurity security) {
+        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE), security);
     }
 
     // ---- joining ----

@@ -1,6 +1,10 @@
 package org.jfabric.driver.kit;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.Fabric;
@@ -22,8 +26,12 @@ public final class StreamHosts implements AutoCloseable {
     private DriverProcess beta;
 
     /** Starts both. */
-    public StreamHosts(String... options) {
-        start(options, options);
+    public StreamHosts() {
+        this(new String[0], new String[0]);
+    }
+
+    public StreamHosts(String[] ofWriter, String[] ofReader) {
+        start(ofWriter, ofReader);
     }
 
     private void start(String[] ofWriter, String[] ofReader) {
@@ -31,6 +39,17 @@ public final class StreamHosts implements AutoCloseable {
         beta = launch("beta", ofReader);
         writing = connect(alpha);
         reading = connect(beta);
+    }
+
+    /** A file of keys of groups. */
+    public static Path keys(Path file, String... keys) {
+        try {
+            Files.writeString(file, String.join("\n", keys));
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return file;
     }
 
     /** Another driver, which the caller closes. */

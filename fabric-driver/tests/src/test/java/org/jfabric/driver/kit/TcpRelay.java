@@ -7,6 +7,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,6 +17,7 @@ public final class TcpRelay implements AutoCloseable {
     private final int target;
     private final int bytesUntilCut;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final StringBuffer seen = new StringBuffer();
     private volatile int connections;
 
     private TcpRelay(ServerSocket server, int target, int bytesUntilCut) {
@@ -44,14 +46,19 @@ public final class TcpRelay implements AutoCloseable {
         return connections;
     }
 
+    /** What the askers have sent, a character for each byte. */
+    public String seen() {
+        return seen.toString();
+    }
+
     private void serve() {
         try {
             while (true) {
                 Socket client = keep(server.accept());
                 Socket peer = keep(new Socket(InetAddress.getLoopbackAddress(), target));
                 connections++;
-                Thread.ofVirtual().start(() -> pass(client, peer, Integer.MAX_VALUE));
-                Thread.ofVirtual().start(() -> pass(peer, client, bytesUntilCut));
+                Thread.ofVirtual().start(() -> pass(client, peer, Integer.MAX_VALUE, seen));
+                Thread.ofVirtual().start(() -> pass(peer, client, bytesUntilCut, new StringBuffer()));
             }
         } catch (IOException closed) {
             sockets.forEach(TcpRelay::end);
@@ -64,12 +71,13 @@ public final class TcpRelay implements AutoCloseable {
         return socket;
     }
 
-    private static void pass(Socket from, Socket to, int limit) {
+    private static void pass(Socket from, Socket to, int limit, StringBuffer seen) {
         byte[] bytes = new byte[1 << 16];
         try {
             InputStream in = from.getInputStream();
             int left = limit;
             for (int got = in.read(bytes); got >= 0 && left > 0; got = in.read(bytes)) {
+                seen.append(new String(bytes, 0, got, StandardCharsets.ISO_8859_1));
                 to.getOutputStream().write(bytes, 0, Math.min(got, left));
                 left -= got;
             }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -243,14 +242,7 @@ class HostStreamTest {
     }
 
     private Path keys(String name, String... keys) {
-        Path file = base.resolve(name);
-        try {
-            Files.writeString(file, String.join("\n", keys));
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return file;
+        return StreamHosts.keys(base.resolve(name), keys);
     }
 
     /** Starts both drivers again, with files of keys. */
@@ -320,7 +312,9 @@ class HostStreamTest {
         }
         keys("writers", "1a".repeat(32));
         // a log would be read in the clear
-        refused(publication().recordIn(base.resolve("log")), FabricErrno.EOPNOTSUPP);
+        FabricException plain = assertThrows(FabricException.class, publication().recordIn(base.resolve("log"))::open);
+        assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
+        assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
         publish(GROUP);
     }
 

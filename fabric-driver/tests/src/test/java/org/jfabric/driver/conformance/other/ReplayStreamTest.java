@@ -2,6 +2,7 @@ package org.jfabric.driver.conformance.other;
 
 import static org.jfabric.driver.kit.NumberedMessages.awaitEnd;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -17,6 +19,7 @@ import org.jfabric.driver.kit.NumberedMessages;
 import org.jfabric.driver.kit.NumberedMessages.Reader;
 import org.jfabric.driver.kit.StreamHosts;
 import org.jfabric.driver.kit.TcpRelay;
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
@@ -24,6 +27,7 @@ import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -54,7 +58,11 @@ class ReplayStreamTest {
     }
 
     private Publication publish(LogOptions options) {
-        return hosts.keep(hosts.publication().recordIn(hosts.base.resolve("log-" + logs),
+        return publish(hosts, options);
+    }
+
+    private Publication publish(StreamHosts on, LogOptions options) {
+        return on.keep(on.publication().recordIn(on.base.resolve("log-" + logs),
             options.segmentLengthBytes(1 << 20)).open());
     }
 
@@ -180,12 +188,12 @@ class ReplayStreamTest {
     }
 
     /** Cuts each connection for the log after some messages; a relay of the datagrams has the same port. */
-    private TcpRelay relay() {
+    private static TcpRelay relay(StreamHosts on) {
         while (true) {
-            LossyRelay datagrams = new LossyRelay(hosts.port, SEED, 0);
+            LossyRelay datagrams = new LossyRelay(on.port, SEED, 0);
             try {
-                TcpRelay relay = hosts.keep(TcpRelay.open(datagrams.port(), hosts.port, 200_000));
-                hosts.keep(datagrams);
+                TcpRelay relay = on.keep(TcpRelay.open(datagrams.port(), on.port, 200_000));
+                on.keep(datagrams);
                 return relay;
             } catch (UncheckedIOException taken) {
                 datagrams.close();
@@ -197,11 +205,51 @@ class ReplayStreamTest {
     void shouldContinueWhenTheConnectionForTheLogIsCut() {
         Publication publication = publish();
         write(publication, 15_000);
-        TcpRelay relay = relay();
+        TcpRelay relay = relay(hosts);
         Reader reader = read(hosts.subscription(relay.port()).fromOldest());
         messages.stream(publication, 16_000, reader);
         assertEquals(0, reader.gaps);
         assertTrue(relay.connections() > 5, () -> relay.connections() + " connections");
+    }
+
+    private static String[] secured(Path keys, TestKeys.Folder own) {
+        List<String> options = new ArrayList<>(own.assignments());
+        options.add("jfabric.udp.streamKeyFile=" + keys);
+        options.add("jfabric.link.enabled=loopback,shm,tcp,udp,tls");
+        return options.toArray(String[]::new);
+    }
+
+    @Test
+    void shouldReadTheLogOfASealedGroupByTls() throws IOException {
+        Path folder = TestDirectory.create();
+        Path keys = StreamHosts.keys(folder.resolve("keys"), "1a".repeat(32));
+        TestKeys.Folder writers = TestKeys.files(folder, "alpha", "beta");
+        TestKeys.Folder readers = TestKeys.files(folder, "beta", "alpha");
+        try (StreamHosts sealed = new StreamHosts(secured(keys, writers), secured(keys, readers))) {
+            Publication publication = publish(sealed, new LogOptions());
+            write(publication, 8_000);
+            TcpRelay relay = relay(sealed);
+            Reader reader = new Reader(sealed.keep(sealed.subscription(relay.port()).fromOldest().open()));
+            Reader slow = new Reader(sealed.keep(sealed.subscription().open()));
+            messages.stream(publication, 9_000, reader, slow);
+            assertTrue(relay.connections() > 3, () -> relay.connections() + " connections");
+            write(publication, 12_000);
+            messages.stream(publication, 12_100, reader, slow);
+            assertEquals(0, reader.gaps + slow.gaps);
+            String seen = relay.seen();
+            assertFalse(seen.contains("quotes"), "a request in the clear");
+            // who has the key of the group and no trusted one of its own does not read the log
+            readers.key("gamma");
+            FabricException unknown = assertThrows(
+                FabricException.class, sealed.subscription().fromOldest()::open);
+            assertEquals(FabricErrno.EKEYREJECTED, unknown.errno(), unknown::toString);
+            sealed.killReader(reader.subscription, slow.subscription);
+            sealed.startReader("jfabric.udp.streamKeyFile=" + keys);
+            FabricException plain = assertThrows(FabricException.class, sealed.subscription().fromOldest()::open);
+            assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
+            assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
+        }
+        TestDirectory.delete(folder);
     }
 
     /** Bytes that mean nothing, and connections that say nothing, do no harm. */
