@@ -404,7 +404,7 @@ public final class Subscription implements AutoCloseable {
          * @return this.
          */
         public Builder fromTime(long timeNs) {
-            attr.from(null);
+            attr.from(isElsewhere() ? LogPosition.atTime(Math.max(0, timeNs)) : null);
             start = log -> log.fromTime(timeNs);
             return this;
         }

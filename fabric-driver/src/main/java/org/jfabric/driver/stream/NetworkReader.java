@@ -143,7 +143,7 @@ final class NetworkReader extends StreamSink {
     /** The sockets are open. */
     void opened(List<StreamPath> newPaths) {
         paths = newPaths;
-        if (!LogPosition.OLDEST.equals(from)) {
+        if (from == null || !from.logId().equals(LogPosition.OLDEST.logId())) {
             reader = network.subscribe(this, from);
         } else {
             replay();

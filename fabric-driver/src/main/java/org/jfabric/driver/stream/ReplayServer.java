@@ -267,8 +267,9 @@ final class ReplayServer {
                 refuse(FabricErrno.ECONNREFUSED, "no group of that name is recorded and sent from there");
                 return;
             }
-            boolean isOldest = logId.equals(LogPosition.OLDEST.logId());
-            if (!isOldest && (!logId.equals(log.now.logId()) || term < 1 || term > log.now.term() || position < 0)) {
+            boolean isByTime = logId.equals(LogPosition.OLDEST.logId());
+            if (position < 0
+                || !isByTime && (!logId.equals(log.now.logId()) || term < 1 || term > log.now.term())) {
                 refuse(FabricErrno.EINVAL, "its writer has " + log.now);
                 return;
             }
@@ -278,8 +279,10 @@ final class ReplayServer {
                     refuse(FabricErrno.EIO, "its folder has another log");
                     return;
                 }
-                if (!isOldest) {
+                if (!isByTime) {
                     reader.from(term, position);
+                } else if (position > 0) {
+                    reader.fromTime(position);
                 }
                 begin(log, reader.position());
                 send(group, log, reader);

@@ -276,6 +276,10 @@ class HostStreamTest {
         FabricException taken = assertThrows(FabricException.class,
             () -> Publication.on(hosts.writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
         assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
+        // a log would come in the clear
+        FabricException plain = assertThrows(FabricException.class, hosts.subscription().fromOldest()::open);
+        assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
+        assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
         // with the old key alone nothing is heard any more
         keys("readers", first);
         Deadline.await("the end", () -> {
