@@ -701,6 +701,20 @@ public final class Endpoint implements Fid {
     }
 
     /**
+     * Begins to join a group to read it in place: {@link #openReader} for a thread that must not wait, for example for
+     * a writer on another host that is not there yet.
+     *
+     * @param address   as above.
+     * @param opContext as above.
+     * @param attr      as above.
+     * @return answers when the driver has; one that is dropped leaves the group when the endpoint is closed.
+     * @throws FabricException as above, for what is known at once.
+     */
+    public PendingReader beginReader(String address, long opContext, JoinAttr attr) {
+        return management().beginReader(address, opContext, attr);
+    }
+
+    /**
      * Address of the peer of a connected endpoint (fi_getpeer).
      *
      * @return the address; of one that was connected still the same.

@@ -121,19 +121,42 @@ final class EndpointConnection {
         Codes.required(address, "address");
         Codes.required(attr, "attr");
         synchronized (domain.lock()) {
-            Fabric fabric = domain.fabric();
-            fabric.requireRestartable(false, "a group that is read in place", "Open it in a fabric of its own");
-            CompletionQueue queue = endpoint.bindings().rxCq();
-            // on whatever progress threads the endpoints of the queue are
-            if (queue != null && queue.endpoints().stream().anyMatch(each -> each.connection().readsInPlace())) {
-                throw new FabricException(FabricErrno.EBUSY, "the completion queue for receives of endpoint "
-                    + endpoint.name() + " has a reader in place", "Give the endpoint a queue of its own.");
-            }
-            GroupJoined ready = command(address, Flags.RECV, attr, true);
+            requireNoReader();
+            return reader(command(address, Flags.RECV, attr, true), opContext);
+        }
+    }
+
+    PendingReader beginReader(String address, long opContext, JoinAttr attr) {
+        Codes.required(address, "address");
+        Codes.required(attr, "attr");
+        synchronized (domain.lock()) {
+            requireNoReader();
+            requireEnabled();
+            PendingReader pending = new PendingReader(this, domain.fabric(), opContext);
+            domain.commands().join(endpoint.id(), address, attr.from(), pending::answered);
+            return pending;
+        }
+    }
+
+    private void requireNoReader() {
+        domain.fabric().requireRestartable(
+            false, "a group that is read in place", "Open it in a fabric of its own");
+        CompletionQueue queue = endpoint.bindings().rxCq();
+        // on whatever progress threads the endpoints of the queue are
+        if (queue != null && queue.endpoints().stream().anyMatch(each -> each.connection().readsInPlace())) {
+            throw new FabricException(FabricErrno.EBUSY, "the completion queue for receives of endpoint "
+                + endpoint.name() + " has a reader in place", "Give the endpoint a queue of its own.");
+        }
+    }
+
+    /** The reader of a membership that the driver has begun. */
+    MulticastReader reader(GroupJoined ready, long opContext) {
+        synchronized (domain.lock()) {
+            requireEnabled();
             MulticastGroup group = joined(ready, opContext, false);
             MulticastReader reader = null;
             try {
-                reader = MulticastReader.open(group, ready, queue, fabric);
+                reader = MulticastReader.open(group, ready, endpoint.bindings().rxCq(), domain.fabric());
             } finally {
                 if (reader == null) {
                     group.close();
@@ -145,10 +168,14 @@ final class EndpointConnection {
         }
     }
 
-    private GroupJoined command(String address, long flags, JoinAttr attr, boolean inPlace) {
+    private void requireEnabled() {
         if (endpoint.state() != Endpoint.ENABLED) {
             throw badState("is not enabled", "Enable it first.");
         }
+    }
+
+    private GroupJoined command(String address, long flags, JoinAttr attr, boolean inPlace) {
+        requireEnabled();
         return domain.commands().join(endpoint.id(), flags, address, attr.from(), inPlace);
     }
 

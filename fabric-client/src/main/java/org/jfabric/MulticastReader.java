@@ -40,6 +40,10 @@ import org.jfabric.layout.ReadPlaceDescriptor;
  * of this reader, and was not overwritten when it is shown. The memory of the ring is mapped for reading only; writing
  * there ends the process.
  *
+ * <p>When it has ended because its writer died, close it. Once the writer is back with the same log, another reader
+ * begins at the place of the next message ({@link JoinAttr#from}); a {@link org.jfabric.stream.Subscription} does that
+ * by itself.
+ *
  * <p>With an embedded driver in mode INVOKER calls that find nothing run its cycles, and so does now and then one that
  * finds a message.
  *

@@ -51,9 +51,10 @@ import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-import org.jfabric.info.LogPosition;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.InfoResult;
+import org.jfabric.info.LogPosition;
 import org.jfabric.info.PeerPath;
 import org.jfabric.info.Verdict;
 import org.jfabric.layout.RecordProducer;
@@ -302,13 +303,28 @@ public final class DriverProxy {
      * @param from where it is read from; null for what is written from now on.
      */
     public GroupJoined join(long endpointId, long flags, String address, LogPosition from, boolean inPlace) {
-        int reads = inPlace ? 1 : 0;
-        JoinGroup command = from == null ? new JoinGroup(endpointId, flags, 0, 0, 0, 0, reads, address)
-            : new JoinGroup(endpointId, flags, from.position(), from.logId().getMostSignificantBits(),
-                from.logId().getLeastSignificantBits(), from.term(), reads, address);
+        JoinGroup command = joining(endpointId, flags, address, from, inPlace);
         return (GroupJoined) caller.call("joining " + address, sending(command),
             joined -> issue("leaving " + address, new LeaveGroup(endpointId, ((GroupJoined) joined).fiAddr()), null))
             .result();
+    }
+
+    /**
+     * Joins a group to read it in place, without waiting for the answer.
+     *
+     * @param from    as above.
+     * @param handler as of {@link #insertAddress(long, String, AnswerHandler)}.
+     */
+    public void join(long endpointId, String address, LogPosition from, AnswerHandler handler) {
+        issue("joining " + address, joining(endpointId, Flags.RECV, address, from, true), handler);
+    }
+
+    private static JoinGroup joining(
+        long endpointId, long flags, String address, LogPosition from, boolean inPlace) {
+        int reads = inPlace ? 1 : 0;
+        return from == null ? new JoinGroup(endpointId, flags, 0, 0, 0, 0, reads, address)
+            : new JoinGroup(endpointId, flags, from.position(), from.logId().getMostSignificantBits(),
+                from.logId().getLeastSignificantBits(), from.term(), reads, address);
     }
 
     /**

@@ -19,7 +19,7 @@ import java.util.UUID;
  */
 public record LogPosition(UUID logId, int term, long position) {
     /** To begin with the oldest message of a group that is recorded on another host, whatever its log is. */
-    public static final LogPosition OLDEST = new LogPosition(new UUID(0, 0), 1, 0);
+    public static final LogPosition OLDEST = atTime(0);
 
     /**
      * A place in a log.
@@ -32,6 +32,16 @@ public record LogPosition(UUID logId, int term, long position) {
                 "position " + position + " in term " + term + " of log " + logId,
                 "Take it from a group that was read.");
         }
+    }
+
+    /**
+     * To begin with the first message of a group, recorded on another host, that was not recorded before a time.
+     *
+     * @param timeNs nanoseconds since 1970, by the clock of the writer's host.
+     * @return a place of no log, which nothing but a join takes.
+     */
+    public static LogPosition atTime(long timeNs) {
+        return new LogPosition(new UUID(0, 0), 1, timeNs);
     }
 
     /**

@@ -1,5 +1,7 @@
 package org.jfabric.stream;
 
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
 import org.jfabric.AddressVector;
@@ -10,6 +12,7 @@ import org.jfabric.Fabric;
 import org.jfabric.Fid;
 import org.jfabric.MulticastGroup;
 import org.jfabric.MulticastReader;
+import org.jfabric.PendingReader;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionQueueAttr;
@@ -31,7 +34,7 @@ import org.jfabric.info.WaitObject;
  *
  * <p>Of a group that is recorded ({@link Publication.Builder#recordIn}) it shows messages from the log, too: those from
  * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in
- * order; nothing holds the writer back.
+ * order; nothing holds the writer back. If the writer dies, a reader that polls on continues when it is back.
  *
  * <p>The messages are read where the writer has put them ({@link MulticastReader}): its driver has no part in that, and
  * neither has the reader's. Of a writer that does not wait for its readers they are copied once.
@@ -41,12 +44,17 @@ import org.jfabric.info.WaitObject;
 public final class Subscription implements AutoCloseable {
     /** So many empty polls of the log come between two looks for what the driver says. */
     private static final int EMPTY_POLLS = 64;
+    private static final long RETRY_NS = 50_000_000;
+    /** Why a group cannot be joined whose writer may come back. */
+    private static final List<Integer> NOT_YET = List.of(
+        FabricErrno.ECONNREFUSED, FabricErrno.EHOSTUNREACH, FabricErrno.ECONNRESET, FabricErrno.ETIMEDOUT,
+        FabricErrno.EAGAIN, FabricErrno.ENODATA, FabricErrno.ENOENT, FabricErrno.ESHUTDOWN);
 
     private final Builder.Opened opened;
-    private final MulticastReader reader;
-    private final MulticastGroup group;
     private final StreamListener fromLog = new FromLog();
-    private final StreamHeader header;
+    private MulticastReader reader;
+    private MulticastGroup group;
+    private StreamHeader header;
     private StreamListener listener;
     private long position;
     private int shown;
@@ -59,19 +67,28 @@ public final class Subscription implements AutoCloseable {
     private long fillUntil;
     /** The writer has died, and the log does not lead to what is left in the ring. */
     private boolean isCutOff;
-    /** Why nothing more comes; a positive errno, or 0. */
+    /** Why nothing comes; a positive errno, or 0. */
     private int end;
+    /** Its writer has died, and may come back with the same log. */
+    private boolean isAway;
+    /** The membership with the next writer, while it is being joined; null if it is not. */
+    private PendingReader pending;
+    private long retryNs;
 
     private Subscription(Builder.Opened opened, MulticastReader reader, LogReader log) {
         this.opened = opened;
-        this.reader = reader;
-        this.group = reader.group();
         this.log = log;
-        this.fillUntil = group.start().position();
+        reads(reader);
         this.position = log == null ? fillUntil : log.position();
         this.term = group.start().term();
-        this.header = new StreamHeader(reader);
-        this.header.term = term;
+    }
+
+    private void reads(MulticastReader newReader) {
+        reader = newReader;
+        group = newReader.group();
+        fillUntil = group.start().position();
+        header = new StreamHeader(newReader);
+        header.term = group.start().term();
     }
 
     /**
@@ -95,15 +112,68 @@ public final class Subscription implements AutoCloseable {
      *                    captures variables is a new object each time.
      * @param limit      messages to show at most, 1 or more.
      * @return messages that were shown, or a negative errno: {@code -FI_EAGAIN} if there is none now;
-     *     {@code -FI_ESHUTDOWN} once all was read of a writer that has left, {@code -FI_ECONNRESET} of one that has
-     *     died, {@code -FI_ETIMEDOUT} if this reader was removed; or as {@link MulticastReader#next()}.
+     *     {@code -FI_ESHUTDOWN} once all was read of a writer that has left; {@code -FI_ECONNRESET} while it is dead:
+     *     further polls continue at the next message once it is back with the same log, and answer
+     *     {@code -FI_EINVAL} if it is back with another one, or without messages that were shown here;
+     *     {@code -FI_ETIMEDOUT} if this reader was removed; or as {@link MulticastReader#next()}.
      */
     public int poll(StreamListener newListener, int limit) {
         listener = newListener;
-        if (end != 0) {
+        if (end != 0 && !(isAway && isBack())) {
             return -end;
         }
         return isFilling() ? pollLog(limit) : pollRing(limit);
+    }
+
+    /** The membership has ended; that of a group whose next writer may have the same log is begun again. */
+    private void ended(int errno) {
+        end = errno;
+        isAway = errno == FabricErrno.ECONNRESET && (group.log() != null || opened.isElsewhere());
+        retryNs = System.nanoTime();
+    }
+
+    /** Joins at the next message when the writer is back; false if it is not yet, or cannot be continued. */
+    private boolean isBack() {
+        try {
+            if (pending == null && System.nanoTime() - retryNs >= 0) {
+                reader.close();
+                pending = opened.begin(opened.isElsewhere() ? next() : null);
+            }
+            MulticastReader joined = pending == null ? null : pending.poll();
+            if (joined == null) {
+                return false;
+            }
+            pending = null;
+            continueBy(joined);
+        } catch (FabricException refused) {
+            pending = null;
+            retryNs = System.nanoTime() + RETRY_NS;
+            if (!NOT_YET.contains(refused.errno())) {
+                isAway = false;
+                end = refused.errno();
+            }
+            return false;
+        }
+        isAway = false;
+        end = 0;
+        return true;
+    }
+
+    private void continueBy(MulticastReader joined) {
+        LogPosition next = next();
+        if (!joined.group().start().logId().equals(next.logId())) {
+            throw new FabricException(FabricErrno.EINVAL, joined.group().address() + " has another log than " + next);
+        }
+        reads(joined);
+        isCutOff = false;
+        if (log != null) {
+            log.close();
+            log = null;
+        }
+        if (!opened.isElsewhere()) {
+            log = openLog(group);
+            log.from(next.term(), next.position());
+        }
     }
 
     /** Shows messages from the ring. */
@@ -119,7 +189,9 @@ public final class Subscription implements AutoCloseable {
                         break;
                     }
                 } else if (shown == 0) {
-                    end = found == -FabricErrno.EAGAIN ? 0 : -found;
+                    if (found != -FabricErrno.EAGAIN) {
+                        ended(-found);
+                    }
                     return found;
                 } else {
                     break;
@@ -203,7 +275,7 @@ public final class Subscription implements AutoCloseable {
 
     private void cutOff() {
         isCutOff = true;
-        end = end == 0 ? FabricErrno.ECONNRESET : end;
+        ended(FabricErrno.ECONNRESET);
     }
 
     /** What of the log was not shown before; the rest comes by the ring, when the writer's driver shows it. */
@@ -240,6 +312,9 @@ public final class Subscription implements AutoCloseable {
      * @return 0 if there may be something; else as {@link MulticastReader#await}.
      */
     public int await(long timeoutNs) {
+        if (isAway && timeoutNs != 0) {
+            LockSupport.parkNanos(timeoutNs < 0 ? RETRY_NS : Math.min(timeoutNs, RETRY_NS));
+        }
         return isFilling() || end != 0 ? 0 : reader.await(timeoutNs);
     }
 
@@ -266,6 +341,7 @@ public final class Subscription implements AutoCloseable {
     @Override
     public void close() {
         end = FabricErrno.EOPBADSTATE;
+        isAway = false;
         // first: leaving fails if the driver does not answer
         if (log != null) {
             log.close();
@@ -328,7 +404,7 @@ public final class Subscription implements AutoCloseable {
          * @return this.
          */
         public Builder fromTime(long timeNs) {
-            attr.from(null);
+            attr.from(isElsewhere() ? LogPosition.atTime(Math.max(0, timeNs)) : null);
             start = log -> log.fromTime(timeNs);
             return this;
         }
@@ -406,6 +482,8 @@ public final class Subscription implements AutoCloseable {
 
         /** What one subscription consists of. */
         private static final class Opened {
+            private final String address;
+            private final boolean isElsewhere;
             private final boolean isBlocking;
             private final Domain domain;
             private CompletionQueue queue;
@@ -413,6 +491,8 @@ public final class Subscription implements AutoCloseable {
             private Endpoint endpoint;
 
             Opened(Builder builder) {
+                address = builder.address;
+                isElsewhere = builder.isElsewhere();
                 isBlocking = builder.isBlocking;
                 domain = builder.fabric.domain(builder.fabric.info(Publication.hints()).best());
             }
@@ -425,6 +505,15 @@ public final class Subscription implements AutoCloseable {
                 endpoint.bind(queue, Flags.TRANSMIT | Flags.RECV);
                 endpoint.bind(peers);
                 endpoint.enable();
+            }
+
+            /** Whether the writer, and its log if it has one, are on another host. */
+            boolean isElsewhere() {
+                return isElsewhere;
+            }
+
+            PendingReader begin(LogPosition from) {
+                return endpoint.beginReader(address, 0, new JoinAttr().from(from));
             }
 
             /** Has an embedded driver in mode INVOKER do its work. */

@@ -74,7 +74,8 @@ final class LinkProviders {
         for (LinkProvider provider : providers) {
             if (provider instanceof UdpLinkProvider udp && !udp.isEncrypted()
                 && config.get(TlsConfig.POLICY) == TlsPolicy.OPTIONAL) {
-                ShmLinkProvider.reachHosts(links, udp.streams(services, config));
+                ShmLinkProvider.reachHosts(
+                    links, udp.streams(services, config), TcpLinkProvider.replaySecurity(links));
             }
         }
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jfabric.perf.loss.LateJoin;
 import org.jfabric.perf.loss.LossLatency;
 
 /**
@@ -22,6 +23,7 @@ public final class Benchmarks {
 
     private static final String RING = "ring";
     private static final String LOSS = "loss";
+    private static final String LATE = "late";
 
     private static final List<String> JVM_ARGS = List.of(
         "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
@@ -35,8 +37,8 @@ public final class Benchmarks {
     /**
      * Runs JMH or one of the programs beside it.
      *
-     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep}, {@code ring} or
-     *             {@code loss} and its arguments.
+     * @param args JMH's arguments, {@code -h} lists them; or {@code wakeup}, {@code sleep}, {@code ring},
+     *             {@code loss} or {@code late} and its arguments.
      * @throws IOException          if JMH cannot read its list of benchmarks or write its result, or a daemon does not
      *                              start.
      * @throws InterruptedException if interrupted.
@@ -50,6 +52,8 @@ public final class Benchmarks {
             RingRatio.main(Arrays.copyOfRange(args, 1, args.length));
         } else if (args.length > 0 && args[0].equals(LOSS)) {
             LossLatency.main(Arrays.copyOfRange(args, 1, args.length));
+        } else if (args.length > 0 && args[0].equals(LATE)) {
+            LateJoin.main(Arrays.copyOfRange(args, 1, args.length));
         } else {
             org.openjdk.jmh.Main.main(withJvmArgs(args));
         }

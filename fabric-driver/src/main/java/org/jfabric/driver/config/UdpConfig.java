@@ -82,7 +82,8 @@ public final class UdpConfig {
         .rule("none, or the path of a file", name -> !name.isBlank())
         .why("Keys of the groups that this driver sends to other hosts and reads from there: one or two lines of 64 "
             + "hexadecimal digits, the newest first, in a file that only its owner can read; see docs/security.md. "
-            + "Read again when it has changed. With none such groups are neither secret nor protected.");
+            + "Read again when it has changed. Recorded groups then need link tls, too. With none such groups are "
+            + "neither secret nor protected.");
 
     private UdpConfig() {
     }

@@ -46,6 +46,8 @@ final class GroupNetwork {
     private long othersCounter;
     /** Null if nothing is sealed. */
     private final Path keyFile;
+    /** Of the connections for logs; null if nothing is sealed, or there is none. */
+    private final ReplaySecurity security;
     private final List<SealedSocket> sealed = new ArrayList<>();
     private long reviewedNs;
     private boolean isReading;
@@ -55,12 +57,13 @@ final class GroupNetwork {
     private static final class Sending {
         /** Null while it is being opened. */
         private StreamPath path;
-        private final ReplayServer replays = new ReplayServer();
+        private final ReplayServer replays;
         private final String first;
         private int groups;
 
-        Sending(String first) {
+        Sending(String first, ReplaySecurity security) {
             this.first = first;
+            this.replays = new ReplayServer(security);
         }
     }
 
@@ -73,11 +76,13 @@ final class GroupNetwork {
     record Opened(String path, StreamSocket port, SocketName peer) {
     }
 
-    GroupNetwork(Groups groups, LinkServices services, StreamSockets sockets, Path keyFile) {
+    GroupNetwork(
+        Groups groups, LinkServices services, StreamSockets sockets, Path keyFile, ReplaySecurity security) {
         this.groups = groups;
         this.services = services;
         this.sockets = sockets;
         this.keyFile = keyFile;
+        this.security = keyFile == null ? null : security;
         net = new StreamNet(services.environment()::secretLong, services.nowNs());
     }
 
@@ -103,7 +108,7 @@ final class GroupNetwork {
     List<String> claim(GroupName name) {
         List<String> closed = new ArrayList<>();
         for (String path : StreamAddress.paths(name.network())) {
-            if (sending.computeIfAbsent(path, each -> new Sending(name.address())).groups++ == 0) {
+            if (sending.computeIfAbsent(path, each -> new Sending(name.address(), security)).groups++ == 0) {
                 closed.add(path);
             }
         }
@@ -138,13 +143,24 @@ final class GroupNetwork {
     /** Has hosts read the log of a group, if it is recorded. */
     private void openReplays(GroupName name, List<StreamAddress.Way> ways, List<ReplayServer> servers) {
         for (int i = 0; name.log() != null && i < ways.size(); i++) {
-            if (keyFile != null || ways.get(i).isMulticast()) {
-                throw new FabricException(FabricErrno.EOPNOTSUPP, "group " + name.address() + " is recorded, and "
-                    + (keyFile != null ? "jfabric.udp.streamKeyFile seals what" : "a multicast group gets what")
-                    + " hosts read, but not its log", "Record it by a reader, or send it by unicast without keys.");
+            FabricException lack =
+                replayLack("group " + name.address() + " is recorded, and", ways.get(i).isMulticast());
+            if (lack != null) {
+                throw lack;
             }
             servers.get(i).open(ways.get(i).socket());
         }
+    }
+
+    /** Why hosts cannot read a log; null if they can. */
+    private FabricException replayLack(String what, boolean isMulticast) {
+        if (isMulticast) {
+            return new FabricException(FabricErrno.EOPNOTSUPP, what + " comes by a multicast group, of which hosts"
+                + " read no log", "Send it by unicast, or record it by a reader.");
+        }
+        return keyFile == null || security != null ? null : new FabricException(FabricErrno.EOPNOTSUPP, what
+            + " is sealed with keys, so that its log is read by TLS alone, which this driver does not have",
+            "Add tls to jfabric.link.enabled of the drivers, with the files of jfabric.tls; see docs/security.md.");
     }
 
     private StreamSocket seal(StreamSocket port, String group, boolean isWriter) {
@@ -333,9 +349,10 @@ final class GroupNetwork {
         return net.subscribe(reader.group(), services.driverName(), from, reader, reader.paths());
     }
 
-    /** Whether there can be a log behind those paths. */
-    boolean mayReplay(List<StreamPath> paths) {
-        return keyFile == null && paths.stream().noneMatch(path -> path.peer().inetAddress().isMulticastAddress());
+    /** Why the log of a stream cannot be read; null if it can, should there be one. */
+    FabricException replayLack(NetworkReader reader) {
+        return replayLack("the log of stream " + StreamAddress.shared(reader.address()) + " is to be read, which",
+            reader.paths().stream().anyMatch(path -> path.peer().inetAddress().isMulticastAddress()));
     }
 
     void close(Group group, int errno) {
@@ -375,10 +392,14 @@ final class GroupNetwork {
         isReading = true;
         services.submit(new KeyTask());
         for (SealedSocket socket : sealed) {
-            FabricException notice = socket.takeNotice();
-            if (notice != null) {
-                services.onError(notice);
-            }
+            notice(socket.takeNotice());
+        }
+        sending.values().forEach(each -> notice(each.replays.takeNotice()));
+    }
+
+    private void notice(FabricException notice) {
+        if (notice != null) {
+            services.onError(notice);
         }
     }
 
@@ -413,7 +434,7 @@ final class GroupNetwork {
 
         @Override
         protected void execute() throws IOException {
-            replay = LogReplay.open(StreamAddress.way(path).socket(), reader.group(), from);
+            replay = LogReplay.open(StreamAddress.way(path).socket(), reader.group(), from, security);
         }
 
         @Override
@@ -428,7 +449,7 @@ final class GroupNetwork {
         @Override
         protected void onFailed(Throwable cause) {
             if (readers.contains(reader)) {
-                reader.disconnected();
+                reader.notConnected(cause);
             }
         }
     }

@@ -105,9 +105,13 @@ public final class Groups {
             && (network == null || network.isEmpty());
     }
 
-    /** Groups reach other hosts from now on, by these sockets. */
-    public void reachHosts(StreamSockets sockets) {
-        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE));
+    /**
+     * Groups reach other hosts from now on, by these sockets.
+     *
+     * @param security of the connections for logs, if keys seal what is sent besides; or null.
+     */
+    public void reachHosts(StreamSockets sockets, ReplaySecurity security) {
+        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE), security);
     }
 
     // ---- joining ----
@@ -246,8 +250,8 @@ public final class Groups {
     private boolean isDraining(GroupName name) {
         boolean isSent = name.network() != null;
         return isSent && network.isOpening(name.network()) || Arrays.stream(draining).anyMatch(
-            earlier -> name.log() != null ? name.log().equals(earlier.name().log())
-                : isSent && name.address().equals(earlier.address()));
+            earlier -> name.log() != null && name.log().equals(earlier.name().log())
+                || isSent && name.address().equals(earlier.address()));
     }
 
     /** Makes the ring of a group that is written on another host. */
@@ -866,14 +870,14 @@ public final class Groups {
             if (isSent()) {
                 opened = network.open(name, closed, replays);
             }
-            if (name.log() == null && first == null) {
-                first = new LogPosition(new UUID(services.environment().randomLong(),
-                    services.environment().randomLong()), 1, 0);
-            } else if (name.log() != null) {
-                openLog(name);
-                first = new LogPosition(log.logId(), log.term(), log.position());
-            }
             try {
+                if (name.log() == null && first == null) {
+                    first = new LogPosition(new UUID(services.environment().randomLong(),
+                        services.environment().randomLong()), 1, 0);
+                } else if (name.log() != null) {
+                    openLog(name);
+                    first = new LogPosition(log.logId(), log.term(), log.position());
+                }
                 file = GroupRing.create(
                     services.environment(), services.directoryFd(), number, capacity, services.ownerId(), first);
             } finally {
@@ -890,7 +894,6 @@ public final class Groups {
             log = LogWriter.open(name.log(), name.address(), name.options(), services.environment().logDisk());
             if (GroupRingDescriptor.maxPayload(capacity) > log.maxLength()) {
                 int longest = log.maxLength();
-                log.close();
                 throw new FabricException(FabricErrno.EINVAL, "a log whose longest message has " + longest
                     + " bytes cannot record a group whose longest has " + GroupRingDescriptor.maxPayload(capacity),
                     "Begin a log with longer segments, or lower jfabric.shm.groupRingLengthBytes.");

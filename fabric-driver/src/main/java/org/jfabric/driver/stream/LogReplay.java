@@ -3,6 +3,7 @@ package org.jfabric.driver.stream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.SocketChannel;
 import java.util.UUID;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -11,6 +12,7 @@ import org.jfabric.codec.stream.MessageHeaderEncoder;
 import org.jfabric.codec.stream.ReplayEncoder;
 import org.jfabric.codec.stream.ReplayRecordDecoder;
 import org.jfabric.codec.stream.ReplayStartDecoder;
+import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.info.SocketName;
 import org.jfabric.layout.GroupRingDescriptor;
@@ -30,11 +32,12 @@ final class LogReplay {
     private static final int HEADER = MessageHeaderDecoder.ENCODED_LENGTH;
     private static final int START = HEADER + ReplayStartDecoder.BLOCK_LENGTH;
     private static final int RECORD = HEADER + ReplayRecordDecoder.BLOCK_LENGTH;
+    private static final int REQUEST_BYTES = 512;
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int RECORDS_PER_POLL = 256;
     private static final long ALIVE_NS = 1_000_000_000;
 
-    private final SocketChannel channel;
+    private final ByteChannel channel;
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
     private final ReplayRecordDecoder message = new ReplayRecordDecoder();
     private final ByteBuffer alive = ByteBuffer.allocateDirect(1);
@@ -47,17 +50,26 @@ final class LogReplay {
     private boolean isStuck;
     private long aliveNs;
 
-    private LogReplay(SocketChannel channel) {
+    private LogReplay(ByteChannel channel) {
         this.channel = channel;
     }
 
-    /** Asks for a log, from a place on. Resource thread. */
-    static LogReplay open(SocketName writer, String group, LogPosition from) throws IOException {
-        SocketChannel channel = SocketChannel.open();
+    /**
+     * Asks for a log, from a place on. Resource thread.
+     *
+     * @param security null for a plain connection.
+     * @throws FabricException if the writer's driver is not proved.
+     */
+    static LogReplay open(SocketName writer, String group, LogPosition from, ReplaySecurity security)
+        throws IOException {
+        SocketChannel socket = SocketChannel.open();
+        ByteChannel channel = socket;
         boolean isGood = false;
         try {
-            channel.socket().connect(new InetSocketAddress(writer.inetAddress(), writer.port()), CONNECT_MS);
-            ByteBuffer request = ByteBuffer.allocate(BUFFER_BYTES);
+            socket.socket().connect(new InetSocketAddress(writer.inetAddress(), writer.port()), CONNECT_MS);
+            socket.configureBlocking(false);
+            channel = security == null ? socket : security.secure(socket, true);
+            ByteBuffer request = ByteBuffer.allocateDirect(REQUEST_BYTES);
             ReplayEncoder encoder = new ReplayEncoder().wrapAndApplyHeader(
                 new UnsafeBuffer(request), 0, new MessageHeaderEncoder());
             encoder.logIdHigh(from.logId().getMostSignificantBits())
@@ -65,9 +77,9 @@ final class LogReplay {
                 .reserved(0).group(group);
             request.limit(HEADER + encoder.encodedLength());
             while (request.hasRemaining()) {
+                // there is room: it is the first that is sent
                 channel.write(request);
             }
-            channel.configureBlocking(false);
             isGood = true;
             return new LogReplay(channel);
         } finally {
@@ -107,7 +119,8 @@ final class LogReplay {
      * Takes what has arrived, as far as there is room.
      *
      * @return 0 if there was nothing.
-     * @throws IOException if the connection has ended, or has brought what cannot be.
+     * @throws IOException     if the connection has ended, or has brought what cannot be.
+     * @throws FabricException if the writer's driver does not trust this one.
      */
     int poll(NetworkReader to) throws IOException {
         int read = channel.read(bytes);

@@ -143,15 +143,10 @@ final class NetworkReader extends StreamSink {
     /** The sockets are open. */
     void opened(List<StreamPath> newPaths) {
         paths = newPaths;
-        if (!LogPosition.OLDEST.equals(from)) {
+        if (from == null || !from.logId().equals(LogPosition.OLDEST.logId())) {
             reader = network.subscribe(this, from);
-        } else if (network.mayReplay(paths)) {
-            replay();
         } else {
-            refusal = new FabricException(FabricErrno.EOPNOTSUPP, "the stream " + StreamAddress.shared(address)
-                + " is to be read from its oldest message, and has no log: it comes by a multicast group, or is sealed",
-                "Join at a position that the writer's ring has, or without one.");
-            endErrno = FabricErrno.EOPNOTSUPP;
+            replay();
         }
     }
 
@@ -264,6 +259,11 @@ final class NetworkReader extends StreamSink {
 
     /** Reads the log from the next message on, by the connection that is there if there is one. */
     private void replay() {
+        FabricException lack = network.replayLack(this);
+        if (lack != null) {
+            refuse(lack);
+            return;
+        }
         isReplaying = true;
         replayedNs = services.nowNs();
         if (replay == null && !isConnecting) {
@@ -286,9 +286,27 @@ final class NetworkReader extends StreamSink {
         return tries++;
     }
 
-    /** The connection for the log was not made, or has ended. */
-    void disconnected() {
+    /** The connection for the log was not made. */
+    void notConnected(Throwable cause) {
         isConnecting = false;
+        if (cause instanceof FabricException refused
+            && (refused.errno() == FabricErrno.EKEYREJECTED || refused.errno() == FabricErrno.EACCES)) {
+            refuse(refused);
+        } else {
+            disconnected();
+        }
+    }
+
+    /** The log cannot be read by this driver: the stream ends if its ring does not have the next message. */
+    private void refuse(FabricException why) {
+        closeReplay();
+        services.onError(why);
+        refusal = why;
+        endErrno = why.errno();
+    }
+
+    /** The connection for the log has ended. */
+    private void disconnected() {
         closeReplay();
         retryNs = services.nowNs() + RETRY_NS;
         if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
@@ -351,10 +369,15 @@ final class NetworkReader extends StreamSink {
             int work = isReplaying ? replay.poll(this) : 0;
             if (work > 0 || replay != null && replay.isStuck()) {
                 replayedNs = services.nowNs();
+            } else if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
+                throw new IOException("the path drops everything: the writer's driver says at least how far it is");
             }
             return work;
         } catch (IOException e) {
             disconnected();
+            return 1;
+        } catch (FabricException notProved) {
+            refuse(notProved);
             return 1;
         }
     }

@@ -1,20 +1,22 @@
 package org.jfabric.driver.stream;
 
 import java.io.Closeable;
+import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -41,17 +43,27 @@ import org.jfabric.stream.StreamListener;
  * <p>Owner: progress agent, but for {@link #open}.
  */
 final class ReplayServer {
-    static final int MOST_CONNECTIONS = 16;
-    private static final int SWEEP_MS = 200;
+    private static final int MOST_CONNECTIONS = 16;
+    /** Those that are to be closed at once come here, too: where there is no room a peer would wait for a second. */
+    private static final int BACKLOG = 256;
     private static final long SILENCE_NS = 5_000_000_000L;
     private static final long REQUEST_NS = 1_000_000_000L;
     /** Between two looks at a log that has nothing more: its writer, another process perhaps, wakes no reader. */
     private static final long FOLLOW_NS = 1_000_000;
+    private static final long NO_ROOM_NS = 100_000;
+    private static final long FAILED_NS = 100_000_000;
 
     private final Map<String, Log> logs = new ConcurrentHashMap<>();
-    private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
-    private volatile ServerSocket server;
+    private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicReference<FabricException> notice = new AtomicReference<>();
+    /** Null for plain connections. */
+    private final ReplaySecurity security;
+    private volatile ServerSocketChannel server;
     private volatile boolean isClosed;
+
+    ReplayServer(ReplaySecurity security) {
+        this.security = security;
+    }
 
     /**
      * A log that can be read.
@@ -72,12 +84,11 @@ final class ReplayServer {
             return;
         }
         try {
-            ServerSocket opened = new ServerSocket();
+            ServerSocketChannel opened = ServerSocketChannel.open();
             boolean isGood = false;
             try {
-                opened.setReuseAddress(true);
-                opened.setSoTimeout(SWEEP_MS);
-                opened.bind(new InetSocketAddress(local.inetAddress(), local.port()), MOST_CONNECTIONS);
+                opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+                opened.bind(new InetSocketAddress(local.inetAddress(), local.port()), BACKLOG);
                 isGood = true;
             } finally {
                 if (!isGood) {
@@ -115,6 +126,11 @@ final class ReplayServer {
         }
     }
 
+    /** The last reason why a peer was not proved; null if there is none, or it was taken before. */
+    FabricException takeNotice() {
+        return notice.getAndSet(null);
+    }
+
     private static void close(Closeable socket) {
         try {
             socket.close();
@@ -124,22 +140,19 @@ final class ReplayServer {
     }
 
     private void accept() {
-        while (!isClosed || !connections.isEmpty()) {
+        while (!isClosed) {
             try {
-                Socket socket = server.accept();
-                if (connections.size() >= MOST_CONNECTIONS) {
+                SocketChannel socket = server.accept();
+                if (connections.get() >= MOST_CONNECTIONS) {
                     close(socket);
                 } else {
-                    Connection connection = new Connection(socket);
-                    connections.add(connection);
-                    start(connection::run);
+                    connections.incrementAndGet();
+                    start(new Connection(socket)::run);
                 }
-            } catch (SocketTimeoutException e) {
-                // time to look at the connections
             } catch (IOException e) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(SWEEP_MS));
+                // too many files are open perhaps
+                LockSupport.parkNanos(FAILED_NS);
             }
-            connections.forEach(Connection::sweep);
         }
     }
 
@@ -149,12 +162,15 @@ final class ReplayServer {
         private static final int RECORD = HEADER + ReplayRecordEncoder.BLOCK_LENGTH;
         private static final int TEXT_LENGTH = 4;
         private static final int LONGEST_TEXT = 256;
+        private static final int REQUEST_BYTES = 512;
         private static final int BATCH = 64;
         private static final int BUFFER_BYTES = 64 << 10;
         private static final long ANNOUNCE_NS = 20_000_000;
 
-        private final Socket socket;
-        private final byte[] bytes = new byte[BUFFER_BYTES];
+        private final SocketChannel socket;
+        private final ByteBuffer signs = ByteBuffer.allocateDirect(Long.BYTES);
+        private ByteChannel channel;
+        private ByteBuffer bytes = ByteBuffer.allocateDirect(REQUEST_BYTES);
         private final UnsafeBuffer buffer = new UnsafeBuffer(bytes);
         private final MessageHeaderEncoder header = new MessageHeaderEncoder();
         private final ReplayRecordEncoder message = new ReplayRecordEncoder();
@@ -162,68 +178,87 @@ final class ReplayServer {
         private boolean hasBegun;
         /** Says what is on stable storage; null if readers see more. */
         private LogReader stable;
-        private volatile long heardNs = System.nanoTime();
-        private volatile boolean isServing;
+        private long heardNs;
 
-        Connection(Socket socket) {
+        Connection(SocketChannel socket) {
             this.socket = socket;
-        }
-
-        /** Closes it if the peer has said nothing for long. */
-        void sweep() {
-            try {
-                InputStream in = socket.getInputStream();
-                if (isServing && in.available() > 0) {
-                    in.skip(in.available());
-                    heardNs = System.nanoTime();
-                }
-                if (System.nanoTime() - heardNs > (isServing ? SILENCE_NS : REQUEST_NS)) {
-                    ReplayServer.close(socket);
-                }
-            } catch (IOException e) {
-                ReplayServer.close(socket);
-            }
+            this.channel = socket;
         }
 
         void run() {
-            try (socket) {
+            try {
+                socket.configureBlocking(false);
+                socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+                channel = security == null ? socket : security.secure(socket, false);
+                heardNs = System.nanoTime();
                 serve();
+            } catch (FabricException notProved) {
+                notice.set(notProved);
             } catch (IOException e) {
                 // the peer has gone, or was closed for what it has not said; it asks again where it was
             } finally {
-                connections.remove(this);
+                ReplayServer.close(channel);
+                connections.decrementAndGet();
             }
         }
 
         private void serve() throws IOException {
-            socket.setTcpNoDelay(true);
-            InputStream in = socket.getInputStream();
             int fixed = HEADER + ReplayDecoder.BLOCK_LENGTH + TEXT_LENGTH;
             MessageHeaderDecoder start = new MessageHeaderDecoder();
             ReplayDecoder request = new ReplayDecoder();
-            if (in.readNBytes(bytes, 0, fixed) != fixed) {
-                return;
-            }
+            receive(fixed);
             start.wrap(buffer, 0);
             int textLength = buffer.getInt(fixed - TEXT_LENGTH);
             if (start.schemaId() != MessageHeaderDecoder.SCHEMA_ID || start.templateId() != ReplayDecoder.TEMPLATE_ID
                 || start.version() != MessageHeaderDecoder.SCHEMA_VERSION
-                || start.blockLength() != ReplayDecoder.BLOCK_LENGTH || textLength < 0 || textLength > LONGEST_TEXT
-                || in.readNBytes(bytes, fixed, textLength) != textLength) {
+                || start.blockLength() != ReplayDecoder.BLOCK_LENGTH || textLength < 0 || textLength > LONGEST_TEXT) {
                 return;
             }
+            receive(fixed + textLength);
             request.wrap(buffer, HEADER, ReplayDecoder.BLOCK_LENGTH, ReplayDecoder.SCHEMA_VERSION);
             UUID logId = new UUID(request.logIdHigh(), request.logIdLow());
-            String group = new String(bytes, fixed, textLength, StandardCharsets.UTF_8);
-            heardNs = System.nanoTime();
-            isServing = true;
-            serve(group, logId, request.term(), request.position());
-            // a close would take back what has not arrived
+            int term = request.term();
+            long position = request.position();
+            String group = buffer.getStringWithoutLengthUtf8(fixed, textLength);
+            bytes = ByteBuffer.allocateDirect(BUFFER_BYTES);
+            buffer.wrap(bytes);
+            serve(group, logId, term, position);
             flush();
-            socket.shutdownOutput();
-            while (in.read(bytes) >= 0) {
+            // a close now would take back what has not arrived: the peer closes
+            while (true) {
+                idle(FOLLOW_NS);
+            }
+        }
+
+        /** Reads the request up to an offset. */
+        private void receive(int until) throws IOException {
+            bytes.limit(until);
+            while (bytes.hasRemaining()) {
+                int got = channel.read(bytes);
+                if (got < 0) {
+                    throw new EOFException("the peer has closed");
+                } else if (got == 0) {
+                    pause(REQUEST_NS, FOLLOW_NS);
+                }
+            }
+        }
+
+        private void pause(long silenceNs, long pauseNs) throws IOException {
+            if (System.nanoTime() - heardNs > silenceNs) {
+                throw new InterruptedIOException("the peer is silent");
+            }
+            LockSupport.parkNanos(pauseNs);
+        }
+
+        /** Lets time pass, and looks whether the peer is there. */
+        private void idle(long pauseNs) throws IOException {
+            int got = channel.read(signs.clear());
+            if (got < 0) {
+                throw new EOFException("the peer has closed");
+            } else if (got > 0) {
                 heardNs = System.nanoTime();
             }
+            pause(SILENCE_NS, pauseNs);
         }
 
         private void serve(String group, UUID logId, int term, long position) throws IOException {
@@ -232,8 +267,9 @@ final class ReplayServer {
                 refuse(FabricErrno.ECONNREFUSED, "no group of that name is recorded and sent from there");
                 return;
             }
-            boolean isOldest = logId.equals(LogPosition.OLDEST.logId());
-            if (!isOldest && (!logId.equals(log.now.logId()) || term < 1 || term > log.now.term() || position < 0)) {
+            boolean isByTime = logId.equals(LogPosition.OLDEST.logId());
+            if (position < 0
+                || !isByTime && (!logId.equals(log.now.logId()) || term < 1 || term > log.now.term())) {
                 refuse(FabricErrno.EINVAL, "its writer has " + log.now);
                 return;
             }
@@ -243,8 +279,10 @@ final class ReplayServer {
                     refuse(FabricErrno.EIO, "its folder has another log");
                     return;
                 }
-                if (!isOldest) {
+                if (!isByTime) {
                     reader.from(term, position);
+                } else if (position > 0) {
+                    reader.fromTime(position);
                 }
                 begin(log, reader.position());
                 send(group, log, reader);
@@ -307,7 +345,7 @@ final class ReplayServer {
                 } else {
                     flush();
                 }
-                LockSupport.parkNanos(FOLLOW_NS);
+                idle(FOLLOW_NS);
             }
         }
 
@@ -316,10 +354,7 @@ final class ReplayServer {
             try {
                 while (stable != null && stable.synced() <= of.position()) {
                     flush();
-                    LockSupport.parkNanos(FOLLOW_NS);
-                    if (socket.isClosed()) {
-                        throw new InterruptedIOException("closed while the disk was awaited");
-                    }
+                    idle(FOLLOW_NS);
                 }
                 boolean hasData = (of.flags() & Flags.REMOTE_CQ_DATA) != 0;
                 record(of.position(), ((of.flags() & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
@@ -329,7 +364,7 @@ final class ReplayServer {
                     makeRoom(1);
                     int part = Math.min(padded - sent, BUFFER_BYTES - used);
                     int payload = Math.min(part, Math.max(0, length - sent));
-                    from.getBytes(offset + sent, bytes, used, payload);
+                    buffer.putBytes(used, from, offset + sent, payload);
                     buffer.setMemory(used + payload, part - payload, (byte) 0);
                     used += part;
                     sent += part;
@@ -367,7 +402,12 @@ final class ReplayServer {
         }
 
         private void flush() throws IOException {
-            socket.getOutputStream().write(bytes, 0, used);
+            bytes.position(0).limit(used);
+            while (bytes.hasRemaining()) {
+                if (channel.write(bytes) == 0) {
+                    idle(NO_ROOM_NS);
+                }
+            }
             used = 0;
         }
     }

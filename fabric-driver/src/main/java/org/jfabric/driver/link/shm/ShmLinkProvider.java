@@ -8,6 +8,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
+import org.jfabric.driver.stream.ReplaySecurity;
 import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Protocol;
@@ -55,11 +56,15 @@ public final class ShmLinkProvider extends ReliableLinkProvider {
         }
     }
 
-    /** Has groups reach other hosts. */
-    public static void reachHosts(List<Link> links, StreamSockets sockets) {
+    /**
+     * Has groups reach other hosts.
+     *
+     * @param security of the connections for logs, if keys seal what is sent besides; or null.
+     */
+    public static void reachHosts(List<Link> links, StreamSockets sockets, ReplaySecurity security) {
         for (Link link : links) {
             if (link instanceof ShmLink shm && shm.namesGroups()) {
-                shm.groups().reachHosts(sockets);
+                shm.groups().reachHosts(sockets, security);
             }
         }
     }

@@ -26,6 +26,9 @@ public interface StreamSecurity extends AutoCloseable {
     /** The port of a connection over a socket that is or becomes connected. */
     SecurePort secured(TcpPort socket, boolean isClient);
 
+    /** The same keys for a connection of another thread, with buffers of its own. Any thread. */
+    StreamSecurity another();
+
     /** The slow steps of handshakes. */
     HandshakeTasks tasks();
 

@@ -11,6 +11,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.stream.ReplaySecurity;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -56,6 +57,16 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     /** Makes a provider of an encrypted link; it has no state. */
     public TcpLinkProvider(String name, int score, StreamSecurity.Maker security) {
         this(name, score, security, null);
+    }
+
+    /** How an encrypted link among these encrypts connections of other protocols; null if there is none. */
+    public static ReplaySecurity replaySecurity(List<Link> links) {
+        for (Link link : links) {
+            if (link instanceof TcpLink tcp && tcp.tls() != null) {
+                return (socket, isClient) -> SecureChannel.open(socket, isClient, tcp.tls().another(), tcp.access());
+            }
+        }
+        return null;
     }
 
     private TcpNetwork network(DriverConfig config) {

@@ -6,27 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.driver.kit.LossyRelay;
 import org.jfabric.driver.kit.NumberedMessages;
 import org.jfabric.driver.kit.NumberedMessages.Reader;
+import org.jfabric.driver.kit.StreamHosts;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
-import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,57 +33,26 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("conformance")
 @Timeout(120)
 class HostStreamTest {
-    private static final String GROUP = "jfabric://alpha/quotes";
-    private static final String SMALL_RING = "jfabric.shm.groupRingLengthBytes=64k";
+    private static final String GROUP = StreamHosts.GROUP;
     private static final String KEY_FILE = "jfabric.udp.streamKeyFile=";
     private static final long SEED = 4711;
 
-    private final Path base = TestDirectory.create();
-    private final int port = NumberedMessages.freePort();
+    private final StreamHosts hosts = new StreamHosts();
+    private final Path base = hosts.base;
+    private final int port = hosts.port;
     private final NumberedMessages messages = new NumberedMessages();
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private DriverProcess alpha;
-    private DriverProcess beta;
-    private Fabric writing;
-    private Fabric reading;
-
-    @BeforeEach
-    void start() {
-        alpha = launch("alpha");
-        beta = launch("beta");
-        writing = connect(alpha);
-        reading = connect(beta);
-    }
-
-    private DriverProcess launch(String name, String... options) {
-        List<String> all = new ArrayList<>(List.of(options));
-        all.addAll(List.of(SMALL_RING, "jfabric.link.enabled=loopback,shm,tcp,udp"));
-        return DriverProcess.launch(base.resolve(name), all.toArray(String[]::new));
-    }
-
-    private static Fabric connect(DriverProcess driver) {
-        return Fabric.connect(new FabricConfig().directory(driver.awaitReady().directory()));
-    }
 
     @AfterEach
-    void end() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-        writing.close();
-        reading.close();
-        alpha.close();
-        beta.close();
-        TestDirectory.delete(base);
+    void end() {
+        hosts.close();
     }
 
     private <T extends AutoCloseable> T keep(T resource) {
-        open.add(resource);
-        return resource;
+        return hosts.keep(resource);
     }
 
     private Publication publish(String address) {
-        return keep(Publication.on(writing, address).onNetwork("127.0.0.1:" + port).open());
+        return keep(hosts.publication(address).open());
     }
 
     private static String stream(int at) {
@@ -95,7 +60,7 @@ class HostStreamTest {
     }
 
     private Subscription subscribe() {
-        return keep(Subscription.on(reading, stream(port)).open());
+        return keep(hosts.subscription().open());
     }
 
     @Test
@@ -103,7 +68,7 @@ class HostStreamTest {
         Publication publication = publish(GROUP);
         Reader first = new Reader(subscribe());
         Reader second = new Reader(subscribe());
-        Reader local = new Reader(keep(Subscription.on(writing, GROUP).open()));
+        Reader local = new Reader(keep(Subscription.on(hosts.writing, GROUP).open()));
         messages.stream(publication, 5_000, first, second, local);
         Reader late = new Reader(subscribe());
         assertEquals(5_000, late.next);
@@ -160,7 +125,7 @@ class HostStreamTest {
     void shouldNameWhatALossyWriterHasOverwrittenWhileThePathWasCut() {
         Publication publication = publish(GROUP + "?lossy");
         LossyRelay relay = keep(new LossyRelay(port, SEED, 0));
-        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
         messages.stream(publication, 100, reader);
         relay.cut(true);
         Deadline.await("more than a ring", () -> {
@@ -173,7 +138,7 @@ class HostStreamTest {
         // the gap is in the ring, in its place: a reader may begin in it
         assertEquals(100 + reader.gaps, reader.lastGap + 1, reader::toString);
         LogPosition inside = publication.next().at(2_000);
-        Reader behind = new Reader(keep(Subscription.on(reading, stream(relay.port())).from(inside).open()));
+        Reader behind = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).from(inside).open()));
         messages.stream(publication, 5_200, reader, behind);
         assertEquals(reader.lastGap + 1 - 2_000, behind.gaps, behind::toString);
     }
@@ -181,10 +146,8 @@ class HostStreamTest {
     /** One thread has the ring, and the others read it as those of another driver do. */
     @Test
     void shouldReadOnEachThreadOfADriver() {
-        reading.close();
-        beta.close();
-        beta = launch("beta", "jfabric.threading.mode=DEDICATED", "jfabric.threading.progressThreads=2");
-        reading = connect(beta);
+        hosts.restart(new String[0],
+            new String[] {"jfabric.threading.mode=DEDICATED", "jfabric.threading.progressThreads=2"});
         Publication publication = publish(GROUP);
         Reader first = new Reader(subscribe());
         Reader second = new Reader(subscribe());
@@ -208,7 +171,7 @@ class HostStreamTest {
             messages.offer(publication);
             return publication.position() >= 300;
         }, publication::toString);
-        alpha.close();
+        hosts.closeWriter();
         awaitEnd(reader, FabricErrno.ESHUTDOWN);
         assertEquals(300, reader.next);
         assertEquals(0, reader.gaps);
@@ -219,7 +182,7 @@ class HostStreamTest {
     void shouldRepairWhatARelayLoses(int lostPerMille) {
         Publication publication = publish(GROUP);
         LossyRelay relay = keep(new LossyRelay(port, SEED, lostPerMille));
-        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
         messages.stream(publication, 20_000, reader);
         publication.close();
         awaitEnd(reader, FabricErrno.ESHUTDOWN);
@@ -234,17 +197,14 @@ class HostStreamTest {
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 1_000, reader);
         LogPosition next = reader.subscription.next();
-        alpha.kill();
+        hosts.killWriter(publication);
         awaitEnd(reader, FabricErrno.ECONNRESET);
         assertEquals(1_000, reader.next);
-        open.removeIf(each -> each == publication);
-        writing.close();
         // at the same address, but another log
-        alpha = launch("alpha");
-        writing = connect(alpha);
+        hosts.startWriter();
         Publication other = publish(GROUP);
         FabricException refused = assertThrows(FabricException.class,
-            () -> Subscription.on(reading, stream(port)).from(next).open());
+            () -> Subscription.on(hosts.reading, stream(port)).from(next).open());
         assertEquals(FabricErrno.EINVAL, refused.errno(), refused::toString);
         Reader again = new Reader(subscribe());
         messages.stream(other, 1_000, again);
@@ -255,15 +215,12 @@ class HostStreamTest {
         Publication publication = publish(GROUP);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 1_000, reader);
-        beta.kill();
-        open.removeIf(each -> each == reader.subscription);
-        reading.close();
+        hosts.killReader(reader.subscription);
         Deadline.await("a ring that does not wait any more", () -> {
             messages.offer(publication);
             return publication.position() >= 5_000;
         }, publication::toString);
-        beta = launch("beta");
-        reading = connect(beta);
+        hosts.startReader();
         Reader again = new Reader(subscribe());
         messages.stream(publication, 10_000, again);
         assertEquals(0, again.gaps);
@@ -279,32 +236,18 @@ class HostStreamTest {
         while (publication.position() < 60) {
             messages.offer(publication);
         }
-        Reader again = new Reader(keep(Subscription.on(reading, stream(port)).from(next).open()));
+        Reader again = new Reader(keep(Subscription.on(hosts.reading, stream(port)).from(next).open()));
         messages.stream(publication, 5_000, again);
         assertEquals(0, again.gaps);
     }
 
     private Path keys(String name, String... keys) {
-        Path file = base.resolve(name);
-        try {
-            Files.writeString(file, String.join("\n", keys));
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-        return file;
+        return StreamHosts.keys(base.resolve(name), keys);
     }
 
     /** Starts both drivers again, with files of keys. */
     private void restart(String... options) {
-        writing.close();
-        reading.close();
-        alpha.close();
-        beta.close();
-        alpha = launch("alpha", options[0]);
-        beta = launch("beta", options[1]);
-        writing = connect(alpha);
-        reading = connect(beta);
+        hosts.restart(new String[] {options[0]}, new String[] {options[1]});
     }
 
     @Test
@@ -316,7 +259,7 @@ class HostStreamTest {
         restart(KEY_FILE + writers, KEY_FILE + readers);
         Publication publication = publish(GROUP);
         LossyRelay relay = keep(new LossyRelay(port, SEED, 20));
-        Reader reader = new Reader(keep(Subscription.on(reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
         messages.stream(publication, 5_000, reader);
         long pauseNs = 1_500_000_000L;
         for (String[] step : new String[][] {{first, second}, {second, first}, {second}}) {
@@ -331,8 +274,12 @@ class HostStreamTest {
         assertEquals(0, reader.gaps);
         // a socket is for one group, because the datagrams of each have a key of their own
         FabricException taken = assertThrows(FabricException.class,
-            () -> Publication.on(writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
+            () -> Publication.on(hosts.writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
         assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
+        // a log would come in the clear
+        FabricException plain = assertThrows(FabricException.class, hosts.subscription().fromOldest()::open);
+        assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
+        assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
         // with the old key alone nothing is heard any more
         keys("readers", first);
         Deadline.await("the end", () -> {
@@ -360,21 +307,23 @@ class HostStreamTest {
         Path writers = keys("writers", "1a".repeat(32));
         restart(KEY_FILE + writers, KEY_FILE + base.resolve("missing"));
         Files.setPosixFilePermissions(writers, PosixFilePermissions.fromString("rw-r--r--"));
-        refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
+        refused(Publication.on(hosts.writing, GROUP).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
         refused(FabricErrno.EACCES, stream(port));
         for (String[] wrong : new String[][] {{}, {"1a"}, {"xy".repeat(32)},
             {"1a".repeat(32), "1b".repeat(32), "1c".repeat(32)}}) {
             keys("writers", wrong);
-            refused(Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port));
+            refused(Publication.on(hosts.writing, GROUP).onNetwork("127.0.0.1:" + port));
         }
         keys("writers", "1a".repeat(32));
         // a log would be read in the clear
-        refused(publication().recordIn(base.resolve("log")), FabricErrno.EOPNOTSUPP);
+        FabricException plain = assertThrows(FabricException.class, publication().recordIn(base.resolve("log"))::open);
+        assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
+        assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
         publish(GROUP);
     }
 
     private Publication.Builder publication() {
-        return Publication.on(writing, GROUP).onNetwork("127.0.0.1:" + port);
+        return hosts.publication();
     }
 
     /** Fills the ring of a writer that waits; returns the position behind. */
@@ -395,7 +344,7 @@ class HostStreamTest {
         assertTrue(alone > 100 && alone < 5_000, publication::toString);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, alone + 1_000, reader);
-        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+        try (DriverProcess gamma = hosts.launch("gamma"); Fabric third = StreamHosts.connect(gamma);
             Subscription other = Subscription.on(third, stream(port)).open()) {
             Reader slow = new Reader(other);
             // it does not read, and one of two is enough
@@ -422,7 +371,7 @@ class HostStreamTest {
         }, () -> publication + " " + reader);
         long alone = publication.position();
         assertTrue(alone > 100 && alone < 5_000, publication::toString);
-        try (DriverProcess gamma = launch("gamma"); Fabric third = connect(gamma);
+        try (DriverProcess gamma = hosts.launch("gamma"); Fabric third = StreamHosts.connect(gamma);
             Subscription other = Subscription.on(third, stream(port)).open()) {
             Reader required = new Reader(other);
             // the host that is not required reads nothing
@@ -458,11 +407,11 @@ class HostStreamTest {
         refused(publication().quorum(1).required("gamma"));
         refused(publication().required("gamma", ""));
         refused(publication().rateLimit(-1));
-        refused(Publication.on(writing, GROUP + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
-        refused(Publication.on(writing, GROUP).quorum(1));
-        refused(Publication.on(writing, GROUP).rateLimit(1_000_000));
+        refused(Publication.on(hosts.writing, GROUP + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
+        refused(Publication.on(hosts.writing, GROUP).quorum(1));
+        refused(Publication.on(hosts.writing, GROUP).rateLimit(1_000_000));
         refused(publication().recordIn(base.resolve("log")).quorum(1));
-        refused(Publication.on(writing, GROUP).onNetwork("239.1.2.3:" + port).recordIn(base.resolve("log")),
+        refused(Publication.on(hosts.writing, GROUP).onNetwork("239.1.2.3:" + port).recordIn(base.resolve("log")),
             FabricErrno.EOPNOTSUPP);
     }
 
@@ -484,23 +433,23 @@ class HostStreamTest {
         refused(FabricErrno.EINVAL, "stream://127.0.0.1:" + port);
         refused(FabricErrno.EINVAL, stream(port) + "?lossy");
         FabricException taken = assertThrows(FabricException.class,
-            () -> Publication.on(reading, "jfabric://beta/others").onNetwork("127.0.0.1:" + port).open());
+            () -> Publication.on(hosts.reading, "jfabric://beta/others").onNetwork("127.0.0.1:" + port).open());
         assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
         FabricException silent = assertThrows(FabricException.class,
-            () -> Subscription.on(reading, stream(NumberedMessages.freePort())).open());
+            () -> Subscription.on(hosts.reading, stream(NumberedMessages.freePort())).open());
         assertEquals(FabricErrno.EHOSTUNREACH, silent.errno(), silent::toString);
         // the socket has room for another group
         Publication others = keep(
-            Publication.on(writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
+            Publication.on(hosts.writing, "jfabric://alpha/others").onNetwork("127.0.0.1:" + port).open());
         Reader reader = new Reader(keep(
-            Subscription.on(reading, "stream://127.0.0.1:" + port + "/others").open()));
+            Subscription.on(hosts.reading, "stream://127.0.0.1:" + port + "/others").open()));
         messages.stream(others, 1_000, reader);
         assertEquals(0, publication.position());
     }
 
     private void refused(int errno, String address) {
         FabricException refused =
-            assertThrows(FabricException.class, () -> Subscription.on(reading, address).open());
+            assertThrows(FabricException.class, () -> Subscription.on(hosts.reading, address).open());
         assertEquals(FabricErrno.name(errno), FabricErrno.name(refused.errno()), refused::toString);
     }
 }

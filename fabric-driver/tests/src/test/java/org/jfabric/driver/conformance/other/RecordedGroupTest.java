@@ -257,36 +257,37 @@ class RecordedGroupTest {
                     }
                     written = killed.written();
                     rig.kill("alpha");
-                    Deadline.await("the end of the group", () -> {
-                        int result = reader.poll(seen, 64);
-                        return result < 0 && result != -FabricErrno.EAGAIN;
-                    }, reader::toString);
+                    awaitEnd(reader, seen, FabricErrno.ECONNRESET);
                     next = reader.next();
-                }
-                try (FabricNode again = rig.node("alpha", GroupRig.hints());
-                    Publication publication = Publication.on(again.fabric, GroupRig.GROUP)
-                        .recordIn(base.resolve(visibility.name())).open()) {
-                    assertEquals(2, publication.next().term());
-                    long recovered = publication.position();
-                    assertTrue(recovered >= written, () -> recovered + " messages left of " + written);
-                    write(publication, recovered + 500);
-                    if (next.position() <= recovered) {
-                        Reader further = new Reader(next.position());
-                        try (Subscription reader = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP)
-                            .from(next).open()) {
-                            read(reader, further, recovered + 500);
+                    try (FabricNode again = rig.node("alpha", GroupRig.hints());
+                        Publication publication = Publication.on(again.fabric, GroupRig.GROUP)
+                            .recordIn(base.resolve(visibility.name())).open()) {
+                        assertEquals(2, publication.next().term());
+                        long recovered = publication.position();
+                        assertTrue(recovered >= written, () -> recovered + " messages left of " + written);
+                        write(publication, recovered + 500);
+                        if (next.position() <= recovered) {
+                            read(reader, seen, recovered + 500);
+                            assertEquals(0, seen.gaps);
+                            assertEquals(2, reader.next().term());
+                        } else {
+                            assertEquals(Visibility.RING, visibility,
+                                () -> "seen up to " + next + ", left " + recovered);
+                            awaitEnd(reader, seen, FabricErrno.EINVAL);
+                            FabricException lost = assertThrows(FabricException.class, () -> Subscription
+                                .on(rig.readers.get(1).fabric, GroupRig.GROUP).from(next).open());
+                            assertTrue(lost.errno() == FabricErrno.EINVAL
+                                && lost.getMessage().contains("from position " + recovered), lost::getMessage);
                         }
-                        assertEquals(0, further.gaps);
-                    } else {
-                        assertEquals(Visibility.RING, visibility, () -> "seen up to " + next + ", left " + recovered);
-                        FabricException lost = assertThrows(FabricException.class, () -> Subscription
-                            .on(rig.readers.get(1).fabric, GroupRig.GROUP).from(next).open());
-                        assertTrue(lost.errno() == FabricErrno.EINVAL
-                            && lost.getMessage().contains("from position " + recovered), lost::getMessage);
                     }
                 }
             }
         }
+    }
+
+    private static void awaitEnd(Subscription reader, Reader listener, int errno) {
+        Deadline.await("the end " + FabricErrno.name(errno), () -> reader.poll(listener, 64) == -errno,
+            reader::toString);
     }
 
     @ParameterizedTest

@@ -2,95 +2,81 @@ package org.jfabric.driver.conformance.other;
 
 import static org.jfabric.driver.kit.NumberedMessages.awaitEnd;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.jfabric.Fabric;
-import org.jfabric.FabricConfig;
-import org.jfabric.driver.kit.DriverProcess;
+import org.jfabric.driver.kit.LossyRelay;
 import org.jfabric.driver.kit.NumberedMessages;
 import org.jfabric.driver.kit.NumberedMessages.Reader;
+import org.jfabric.driver.kit.StreamHosts;
+import org.jfabric.driver.kit.TcpRelay;
+import org.jfabric.driver.kit.TestKeys;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.LogOptions;
+import org.jfabric.stream.LogReader;
 import org.jfabric.stream.Publication;
+import org.jfabric.stream.StreamListener;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /** Recorded streams between hosts: what the writer's ring does not have any more comes from its log. */
 @Tag("conformance")
 @Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ReplayStreamTest {
     private static final long SEED = 4711;
 
-    private final Path base = TestDirectory.create();
-    private final int port = NumberedMessages.freePort();
+    private final StreamHosts hosts = new StreamHosts();
     private final NumberedMessages messages = new NumberedMessages();
-    private final List<AutoCloseable> open = new ArrayList<>();
-    private DriverProcess alpha;
-    private DriverProcess beta;
-    private Fabric writing;
-    private Fabric reading;
-
-    @BeforeEach
-    void start() {
-        alpha = launch("alpha");
-        beta = launch("beta");
-        writing = connect(alpha);
-        reading = connect(beta);
-    }
-
-    private DriverProcess launch(String name) {
-        return DriverProcess.launch(base.resolve(name), "jfabric.shm.groupRingLengthBytes=64k",
-            "jfabric.link.enabled=loopback,shm,tcp,udp");
-    }
-
-    private static Fabric connect(DriverProcess driver) {
-        return Fabric.connect(new FabricConfig().directory(driver.awaitReady().directory()));
-    }
+    private int logs;
 
     @AfterEach
-    void end() throws Exception {
-        for (AutoCloseable each : open.reversed()) {
-            each.close();
-        }
-        writing.close();
-        reading.close();
-        alpha.close();
-        beta.close();
-        TestDirectory.delete(base);
+    void closeKept() {
+        hosts.closeKept();
+        logs++;
     }
 
-    private <T extends AutoCloseable> T keep(T resource) {
-        open.add(resource);
-        return resource;
+    @AfterAll
+    void end() {
+        hosts.close();
     }
 
     private Publication publish(LogOptions options) {
-        return keep(Publication.on(writing, "jfabric://alpha/quotes").onNetwork("127.0.0.1:" + port)
-            .recordIn(base.resolve("log"), options).open());
+        return publish(hosts, options);
+    }
+
+    private Publication publish(StreamHosts on, LogOptions options) {
+        return on.keep(on.publication().recordIn(log(on), options.segmentLengthBytes(1 << 20)).open());
+    }
+
+    private Path log(StreamHosts on) {
+        return on.base.resolve("log-" + logs);
     }
 
     private Publication publish() {
-        return publish(new LogOptions().segmentLengthBytes(1 << 20));
+        return publish(new LogOptions());
     }
 
-    private Subscription.Builder subscription() {
-        return Subscription.on(reading, "stream://127.0.0.1:" + port + "/quotes");
+    private Reader read(Subscription.Builder builder) {
+        return new Reader(hosts.keep(builder.open()));
     }
 
     private void write(Publication publication, long until) {
@@ -103,30 +89,62 @@ class ReplayStreamTest {
     @Test
     void shouldReadEverythingFromTheOldestMessageOnWhileTheWriterSends() {
         Publication publication = publish();
-        Reader now = new Reader(keep(subscription().open()));
+        Reader now = read(hosts.subscription());
         messages.stream(publication, 1_000, now);
-        write(publication, 60_000);
-        Reader oldest = new Reader(keep(subscription().fromOldest().open()));
+        write(publication, 10_000);
+        Reader oldest = read(hosts.subscription().fromOldest());
         assertEquals(0, oldest.next);
-        Reader there = new Reader(keep(subscription().from(publication.next().at(777)).open()));
+        Reader there = read(hosts.subscription().from(publication.next().at(777)));
         assertEquals(777, there.next);
-        messages.stream(publication, 200_000, now, oldest, there);
-        Reader late = new Reader(keep(subscription().open()));
-        assertEquals(200_000, late.next);
+        messages.stream(publication, 30_000, now, oldest, there);
+        Reader late = read(hosts.subscription());
+        assertEquals(30_000, late.next);
         publication.close();
         for (Reader reader : List.of(now, oldest, there, late)) {
             awaitEnd(reader, FabricErrno.ESHUTDOWN);
-            assertEquals(200_000, reader.next);
+            assertEquals(30_000, reader.next);
             assertEquals(0, reader.gaps);
         }
+    }
+
+    /** The log has the times, which messages do not bring. */
+    @Test
+    void shouldBeginAtATime() {
+        Publication publication = publish();
+        write(publication, 3_000);
+        Deadline.await("a log that has all", () -> publication.written() >= 3_000, publication::toString);
+        long[] times = new long[3_000];
+        try (LogReader log = LogReader.open(log(hosts))) {
+            StreamListener listener = (buffer, offset, length, header) ->
+                times[(int) header.position()] = header.timeNs();
+            while (log.position() < times.length) {
+                log.poll(listener, times.length);
+            }
+        }
+        List<Reader> readers = new ArrayList<>();
+        for (int position : new int[] {1_000, 2_345}) {
+            Reader reader = read(hosts.subscription().fromTime(times[position]));
+            int first = position;
+            while (first > 0 && times[first - 1] == times[position]) {
+                first--;
+            }
+            assertEquals(first, reader.next);
+            readers.add(reader);
+        }
+        readers.add(read(hosts.subscription().fromTime(0)));
+        assertEquals(0, readers.getLast().next);
+        readers.add(read(hosts.subscription().fromTime(times[2_999] + 1)));
+        assertEquals(3_000, readers.getLast().next);
+        messages.stream(publication, 4_000, readers.toArray(Reader[]::new));
+        readers.forEach(reader -> assertEquals(0, reader.gaps));
     }
 
     @Test
     void shouldCatchUpWithAWriterThatHasNotWaited() {
         SplittableRandom random = new SplittableRandom(SEED);
         Publication publication = publish();
-        Reader slow = new Reader(keep(subscription().open()));
-        while (publication.position() < 40_000) {
+        Reader slow = read(hosts.subscription());
+        while (publication.position() < 20_000) {
             write(publication, publication.position() + random.nextInt(4000));
             for (int i = random.nextInt(30); i > 0; i--) {
                 slow.poll();
@@ -137,48 +155,133 @@ class ReplayStreamTest {
         messages.stream(publication, publication.position() + 1_000, slow);
     }
 
+    /** Reads and writes, whether the writer is back or not, until there is everything. */
+    private void continues(Publication again, long until, Reader... readers) {
+        Deadline.await("messages to " + until, () -> {
+            if (again.position() < until) {
+                messages.offer(again);
+            }
+            boolean isDone = true;
+            for (Reader reader : readers) {
+                reader.poll();
+                isDone &= reader.next >= until;
+            }
+            return isDone;
+        }, () -> again + " " + List.of(readers));
+    }
+
     @Test
-    void shouldContinueWithAWriterThatWasKilledAndCameBack() {
-        Publication publication = publish();
-        Reader reader = new Reader(keep(subscription().fromOldest().open()));
-        messages.stream(publication, 5_000, reader);
-        Deadline.await("a log that has all", () -> publication.written() >= 5_000, publication::toString);
-        alpha.kill();
-        awaitEnd(reader, FabricErrno.ECONNRESET);
-        LogPosition next = reader.subscription.next();
-        open.remove(publication);
-        writing.close();
-        alpha = launch("alpha");
-        writing = connect(alpha);
-        Publication again = publish();
+    void shouldContinueByItselfWithAWriterThatWasKilledAndCameBack() {
+        LogOptions options = new LogOptions().visibility(LogOptions.Visibility.WRITTEN);
+        Publication publication = publish(options);
+        Reader replaying = read(hosts.subscription());
+        Reader reader = read(hosts.subscription().fromOldest());
+        messages.stream(publication, 3_000, reader, replaying);
+        write(publication, 10_000);
+        for (int i = 0; i < 20; i++) {
+            messages.offer(publication);
+            reader.poll();
+        }
+        hosts.killWriter(publication);
+        hosts.startWriter();
+        Publication again = publish(options);
+        long begin = again.position();
         assertEquals(2, again.next().term());
-        write(again, 10_000);
-        Reader further = new Reader(keep(subscription().from(next).open()));
-        assertEquals(5_000, further.next);
-        messages.stream(again, 20_000, further);
-        assertEquals(0, further.gaps);
-        FabricException lost = assertThrows(
-            FabricException.class, () -> subscription().from(next.at(5_001)).open());
-        assertEquals(FabricErrno.EINVAL, lost.errno(), lost::toString);
-        assertTrue(lost.getMessage().contains("from position 5000"), lost::getMessage);
-        FabricException beyond = assertThrows(
-            FabricException.class, () -> subscription().from(again.next().at(20_001)).open());
-        assertEquals(FabricErrno.EINVAL, beyond.errno(), beyond::toString);
-        assertTrue(beyond.getMessage().contains("ends at position 20000"), beyond::getMessage);
+        LogPosition next = again.next().at(begin);
+        continues(again, begin + 5_000, reader, replaying);
+        for (Reader each : List.of(reader, replaying)) {
+            assertEquals(FabricErrno.name(FabricErrno.ECONNRESET), FabricErrno.name(each.end));
+            assertEquals(0, each.gaps);
+            assertEquals(2, each.subscription.next().term());
+        }
+        // the log says what an earlier term had
+        LogPosition before = new LogPosition(next.logId(), 1, begin);
+        assertEquals(begin, read(hosts.subscription().from(before)).next);
+        refused("from position " + begin, hosts.subscription().from(before.at(begin + 1)));
+        refused("ends at position " + (begin + 5_000), hosts.subscription().from(next.at(begin + 5_001)));
+    }
+
+    private static void refused(String because, Subscription.Builder builder) {
+        FabricException refused = assertThrows(FabricException.class, builder::open);
+        assertEquals(FabricErrno.EINVAL, refused.errno(), refused::toString);
+        assertTrue(refused.getMessage().contains(because), refused::getMessage);
     }
 
     @Test
     void shouldNameWhatRetentionHasDeleted() {
-        Publication publication = publish(new LogOptions().segmentLengthBytes(1 << 20).retainBytes(2 << 20));
+        // a publication that is refused keeps no socket
+        assertEquals(FabricErrno.EINVAL, assertThrows(
+            FabricException.class, () -> publish(new LogOptions().retainBytes(1 << 20))).errno());
+        Publication publication = publish(new LogOptions().retainBytes(2 << 20));
         LogPosition begin = publication.next();
-        Reader slow = new Reader(keep(subscription().open()));
+        Reader slow = read(hosts.subscription());
         messages.stream(publication, 100, slow);
-        write(publication, 60_000);
-        Reader late = new Reader(keep(subscription().from(begin).open()));
-        messages.stream(publication, 60_100, slow, late);
+        write(publication, 30_000);
+        Reader late = read(hosts.subscription().from(begin));
+        messages.stream(publication, 30_100, slow, late);
         // what is on the way is not lost
-        assertTrue(slow.gaps < 60_000, slow::toString);
-        assertTrue(late.gaps > 0 && late.gaps < 60_000, late::toString);
+        assertTrue(slow.gaps < 30_000, slow::toString);
+        assertTrue(late.gaps > 0 && late.gaps < 30_000, late::toString);
+    }
+
+    /** Cuts each connection for the log after some messages; a relay of the datagrams has the same port. */
+    private static TcpRelay relay(StreamHosts on) {
+        while (true) {
+            LossyRelay datagrams = new LossyRelay(on.port, SEED, 0);
+            try {
+                TcpRelay relay = on.keep(TcpRelay.open(datagrams.port(), on.port, 200_000));
+                on.keep(datagrams);
+                return relay;
+            } catch (UncheckedIOException taken) {
+                datagrams.close();
+            }
+        }
+    }
+
+    @Test
+    void shouldContinueWhenTheConnectionForTheLogIsCut() {
+        Publication publication = publish();
+        write(publication, 15_000);
+        TcpRelay relay = relay(hosts);
+        Reader reader = read(hosts.subscription(relay.port()).fromOldest());
+        messages.stream(publication, 16_000, reader);
+        assertEquals(0, reader.gaps);
+        assertTrue(relay.connections() > 5, () -> relay.connections() + " connections");
+    }
+
+    private static String[] secured(Path keys, TestKeys.Folder own) {
+        List<String> options = new ArrayList<>(own.assignments());
+        options.add("jfabric.udp.streamKeyFile=" + keys);
+        options.add("jfabric.link.enabled=loopback,shm,tcp,udp,tls");
+        return options.toArray(String[]::new);
+    }
+
+    @Test
+    void shouldReadTheLogOfASealedGroupByTls() throws IOException {
+        Path folder = TestDirectory.create();
+        Path keys = StreamHosts.keys(folder.resolve("keys"), "1a".repeat(32));
+        TestKeys.Folder writers = TestKeys.files(folder, "alpha", "beta");
+        TestKeys.Folder readers = TestKeys.files(folder, "beta", "alpha");
+        try (StreamHosts sealed = new StreamHosts(secured(keys, writers), secured(keys, readers))) {
+            Publication publication = publish(sealed, new LogOptions());
+            write(publication, 4_000);
+            TcpRelay relay = relay(sealed);
+            Reader reader = new Reader(sealed.keep(sealed.subscription(relay.port()).fromOldest().open()));
+            Reader slow = new Reader(sealed.keep(sealed.subscription().open()));
+            messages.stream(publication, 4_500, reader, slow);
+            assertTrue(relay.connections() > 1, () -> relay.connections() + " connections");
+            write(publication, 7_000);
+            messages.stream(publication, 7_100, reader, slow);
+            assertEquals(0, reader.gaps + slow.gaps);
+            String seen = relay.seen();
+            assertFalse(seen.contains("quotes"), "a request in the clear");
+            // who has the key of the group and no trusted one of its own does not read the log
+            readers.key("gamma");
+            FabricException unknown = assertThrows(
+                FabricException.class, sealed.subscription().fromOldest()::open);
+            assertEquals(FabricErrno.EKEYREJECTED, unknown.errno(), unknown::toString);
+        }
+        TestDirectory.delete(folder);
     }
 
     /** Bytes that mean nothing, and connections that say nothing, do no harm. */
@@ -188,7 +291,7 @@ class ReplayStreamTest {
         Publication publication = publish();
         write(publication, 5_000);
         for (int i = 0; i < 200; i++) {
-            try (Socket hostile = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            try (Socket hostile = new Socket(InetAddress.getLoopbackAddress(), hosts.port)) {
                 byte[] nonsense = new byte[random.nextInt(2000)];
                 random.nextBytes(nonsense);
                 hostile.getOutputStream().write(nonsense);
@@ -198,9 +301,9 @@ class ReplayStreamTest {
         }
         List<Socket> silent = new ArrayList<>();
         for (int i = 0; i < 30; i++) {
-            silent.add(keep(new Socket(InetAddress.getLoopbackAddress(), port)));
+            silent.add(hosts.keep(new Socket(InetAddress.getLoopbackAddress(), hosts.port)));
         }
-        Reader reader = new Reader(keep(subscription().fromOldest().open()));
+        Reader reader = read(hosts.subscription().fromOldest());
         messages.stream(publication, 6_000, reader);
         assertEquals(30, silent.size());
     }

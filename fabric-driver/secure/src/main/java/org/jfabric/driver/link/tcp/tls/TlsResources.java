@@ -33,7 +33,11 @@ public final class TlsResources implements StreamSecurity {
      * @param access the peers that are admitted, null for all with a trusted key.
      */
     TlsResources(LinkServices services, TlsIdentity identity, AccessList access) {
-        tasks = new HandshakeTasks(services);
+        this(new HandshakeTasks(services), identity, access);
+    }
+
+    private TlsResources(HandshakeTasks tasks, TlsIdentity identity, AccessList access) {
+        this.tasks = tasks;
         this.identity = identity;
         this.access = access;
     }
@@ -49,6 +53,11 @@ public final class TlsResources implements StreamSecurity {
     @Override
     public TlsPort secured(TcpPort socket, boolean isClient) {
         return new TlsPort(socket, this, isClient);
+    }
+
+    @Override
+    public TlsResources another() {
+        return new TlsResources(tasks, identity, access);
     }
 
     @Override
