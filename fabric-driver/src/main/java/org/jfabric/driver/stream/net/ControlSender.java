@@ -178,12 +178,13 @@ final class ControlSender {
         port.send(length, to.name(), to.length());
     }
 
-    void status(PeerAddress to, long member, long received, long consumed, long window, long timeNs, RoundTrip trip) {
+    void status(PeerAddress to, StreamReader reader, long consumed, long window, long timeNs, RoundTrip trip) {
         if (begin()) {
-            status.wrapAndApplyHeader(buffer, 0, header).member(member).received(received).consumed(consumed)
+            status.wrapAndApplyHeader(buffer, 0, header)
+                .member(reader.member()).received(reader.next()).consumed(consumed)
                 .timeNs(timeNs).window(window)
                 .roundTripNs(Math.min(trip.smoothedNs(), Integer.MAX_VALUE))
-                .timeoutNs(Math.min(trip.timeoutNs(), Integer.MAX_VALUE)).reserved(0);
+                .timeoutNs(Math.min(trip.timeoutNs(), Integer.MAX_VALUE)).arrivedBytes(reader.arrivedBytes());
             send(StatusEncoder.BLOCK_LENGTH, to);
         }
     }
@@ -199,11 +200,12 @@ final class ControlSender {
      * @param indices of the gaps.
      * @param count   at least 1, at most {@link #mostRanges()}.
      */
-    boolean nak(PeerAddress to, long member, Gaps gaps, int[] indices, int count) {
+    boolean nak(PeerAddress to, StreamReader reader, Gaps gaps, int[] indices, int count) {
         if (!begin()) {
             return false;
         }
-        NakEncoder.RangesEncoder ranges = nak.wrapAndApplyHeader(buffer, 0, header).member(member).rangesCount(count);
+        NakEncoder.RangesEncoder ranges = nak.wrapAndApplyHeader(buffer, 0, header).member(reader.member())
+            .timeNs(reader.nowNs()).arrivedBytes(reader.arrivedBytes()).reserved(0).rangesCount(count);
         for (int i = 0; i < count; i++) {
             int gap = indices[i];
             ranges.next().first(gaps.first(gap)).end(gaps.end(gap))

@@ -14,23 +14,30 @@ final class Gaps {
     /** Time of the next request of a gap that other paths may still fill. */
     static final long LATER = Long.MAX_VALUE;
     /** More gaps are not noted: what makes them counts as not arrived. */
-    private static final int MOST = 512;
+    static final int MOST = 1 << 11;
+    private static final int PLACES = 2 * MOST;
+    /** Gaps that one call makes at most. */
+    private static final int MOST_MADE = 4;
 
-    private int count;
-    private final long[] firsts = new long[MOST];
-    private final int[] firstBytes = new int[MOST];
-    private final long[] ends = new long[MOST];
-    private final int[] endBytes = new int[MOST];
-    private final long[] sinceNs = new long[MOST];
-    private final long[] dueNs = new long[MOST];
+    /** Index of the first gap: they end at the front, and the others are seldom moved. */
+    private int from;
+    /** Index behind the last one. */
+    private int to;
+    private final long[] firsts = new long[PLACES];
+    private final int[] firstBytes = new int[PLACES];
+    private final long[] ends = new long[PLACES];
+    private final int[] endBytes = new int[PLACES];
+    private final long[] sinceNs = new long[PLACES];
+    private final long[] dueNs = new long[PLACES];
     /** How often it was asked for; -1 if it is lost. */
-    private final int[] tries = new int[MOST];
+    private final int[] tries = new int[PLACES];
     private long frontier;
     private int frontierByte;
 
     /** Everything before a position has arrived, and nothing else. */
     void begin(long position) {
-        count = 0;
+        from = 0;
+        to = 0;
         frontier = position;
         frontierByte = 0;
     }
@@ -40,7 +47,17 @@ final class Gaps {
     }
 
     int count() {
-        return count;
+        return to - from;
+    }
+
+    /** Index of the first gap. */
+    int from() {
+        return from;
+    }
+
+    /** Index behind the last gap. */
+    int to() {
+        return to;
     }
 
     long frontier() {
@@ -49,7 +66,7 @@ final class Gaps {
 
     /** All messages before this position have arrived. */
     long completeUntil() {
-        return count == 0 ? frontier : firsts[0];
+        return from == to ? frontier : firsts[from];
     }
 
     /** Whether the place has not arrived. */
@@ -58,13 +75,13 @@ final class Gaps {
             return true;
         }
         int i = find(position, offset);
-        return i < count && !isBefore(position, offset, firsts[i], firstBytes[i]);
+        return i < to && !isBefore(position, offset, firsts[i], firstBytes[i]);
     }
 
     /** The first gap that ends behind a place. */
     private int find(long position, int offset) {
-        int low = 0;
-        int high = count;
+        int low = from;
+        int high = to;
         while (low < high) {
             int middle = low + high >>> 1;
             if (isBefore(position, offset, ends[middle], endBytes[middle])) {
@@ -89,7 +106,7 @@ final class Gaps {
             return true;
         }
         if (!isBefore(position, offset, frontier, frontierByte)) {
-            if (count == MOST) {
+            if (count() == MOST) {
                 return false;
             }
             passed(position, offset, nowNs);
@@ -105,11 +122,12 @@ final class Gaps {
 
     /** Everything before a place was sent. */
     void passed(long position, int offset, long nowNs) {
-        if (isBefore(frontier, frontierByte, position, offset) && count < MOST) {
-            insert(count, frontier, frontierByte, position, offset);
-            sinceNs[count - 1] = nowNs;
-            dueNs[count - 1] = LATER;
-            tries[count - 1] = 0;
+        if (isBefore(frontier, frontierByte, position, offset) && count() < MOST) {
+            makeRoom();
+            insert(to, frontier, frontierByte, position, offset);
+            sinceNs[to - 1] = nowNs;
+            dueNs[to - 1] = LATER;
+            tries[to - 1] = 0;
             frontier = position;
             frontierByte = offset;
         }
@@ -117,8 +135,9 @@ final class Gaps {
 
     /** Messages do not exist any more: what is missing of them is lost. */
     void lost(long first, long last) {
+        makeRoom();
         int i = find(first, 0);
-        while (i < count && firsts[i] <= last && count < MOST - 1) {
+        while (i < to && firsts[i] <= last && count() < MOST - 1) {
             split(i, first, 0);
             if (isBefore(firsts[i], firstBytes[i], first, 0)) {
                 i++;
@@ -144,8 +163,9 @@ final class Gaps {
     }
 
     private boolean cut(long position, int offset, long end, int endByte, long retryNs) {
+        makeRoom();
         int i = find(position, offset);
-        while (i < count && isBefore(firsts[i], firstBytes[i], end, endByte)) {
+        while (i < to && isBefore(firsts[i], firstBytes[i], end, endByte)) {
             boolean beginsBefore = isBefore(firsts[i], firstBytes[i], position, offset);
             if (!isBefore(end, endByte, ends[i], endBytes[i])) {
                 if (beginsBefore) {
@@ -153,12 +173,12 @@ final class Gaps {
                     endBytes[i] = offset;
                     postpone(i++, retryNs);
                 } else {
-                    remove(i, 1);
+                    i = remove(i);
                 }
                 continue;
             }
             if (beginsBefore) {
-                if (count == MOST) {
+                if (count() == MOST) {
                     return false;
                 }
                 split(i, position, offset);
@@ -182,14 +202,12 @@ final class Gaps {
 
     /** Forgets what is missing before a position. */
     void discard(long before) {
-        int gone = 0;
-        while (gone < count && !isBefore(before, 0, ends[gone], endBytes[gone])) {
-            gone++;
+        while (from < to && !isBefore(before, 0, ends[from], endBytes[from])) {
+            from++;
         }
-        remove(0, gone);
-        if (count > 0 && isBefore(firsts[0], firstBytes[0], before, 0)) {
-            firsts[0] = before;
-            firstBytes[0] = 0;
+        if (from < to && isBefore(firsts[from], firstBytes[from], before, 0)) {
+            firsts[from] = before;
+            firstBytes[from] = 0;
         }
         if (isBefore(frontier, frontierByte, before, 0)) {
             frontier = before;
@@ -199,40 +217,49 @@ final class Gaps {
 
     /** Whether the first gap is lost; then {@link #lostUntil()}. */
     boolean isFirstLost() {
-        return count > 0 && tries[0] < 0;
+        return from < to && tries[from] < 0;
     }
 
     /** Last message of which something is lost with the first gap. */
     long lostUntil() {
-        return endBytes[0] > 0 ? ends[0] : ends[0] - 1;
+        return endBytes[from] > 0 ? ends[from] : ends[from] - 1;
     }
 
     private void insert(int at, long position, int offset, long end, int endByte) {
-        move(at, at + 1, count - at);
+        move(at, at + 1);
         firsts[at] = position;
         firstBytes[at] = offset;
         ends[at] = end;
         endBytes[at] = endByte;
-        count++;
     }
 
-    private void remove(int at, int number) {
-        if (number > 0) {
-            move(at + number, at, count - at - number);
-            count -= number;
+    /** Takes a gap away; the index of the one behind it. */
+    private int remove(int at) {
+        if (at == from) {
+            return ++from;
+        }
+        move(at + 1, at);
+        return at;
+    }
+
+    private void makeRoom() {
+        if (to > PLACES - MOST_MADE) {
+            move(from, 0);
+            from = 0;
         }
     }
 
-    private void move(int from, int to, int number) {
-        if (number > 0) {
-            System.arraycopy(firsts, from, firsts, to, number);
-            System.arraycopy(firstBytes, from, firstBytes, to, number);
-            System.arraycopy(ends, from, ends, to, number);
-            System.arraycopy(endBytes, from, endBytes, to, number);
-            System.arraycopy(sinceNs, from, sinceNs, to, number);
-            System.arraycopy(dueNs, from, dueNs, to, number);
-            System.arraycopy(tries, from, tries, to, number);
-        }
+    /** Moves all gaps from an index on to another one. */
+    private void move(int source, int target) {
+        int number = to - source;
+        System.arraycopy(firsts, source, firsts, target, number);
+        System.arraycopy(firstBytes, source, firstBytes, target, number);
+        System.arraycopy(ends, source, ends, target, number);
+        System.arraycopy(endBytes, source, endBytes, target, number);
+        System.arraycopy(sinceNs, source, sinceNs, target, number);
+        System.arraycopy(dueNs, source, dueNs, target, number);
+        System.arraycopy(tries, source, tries, target, number);
+        to = target + number;
     }
 
     // ---- asking for them ----

@@ -201,7 +201,7 @@ final class ReaderPath {
         }
         statusPauseNs = isChanged ? STATUS_PAUSE_NS : Math.min(2 * statusPauseNs, LONGEST_STATUS_PAUSE_NS);
         statusNs = nowNs;
-        node.sender().status(writer, reader.member(), reader.next(), consumed, window, nowNs, trip);
+        node.sender().status(writer, reader, consumed, window, nowNs, trip);
         return true;
     }
 

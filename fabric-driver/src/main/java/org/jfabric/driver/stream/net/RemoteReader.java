@@ -8,6 +8,9 @@ package org.jfabric.driver.stream.net;
 public final class RemoteReader {
     /** A round trip is not trusted to be shorter where it bounds a rate. */
     private static final long SHORTEST_PERIOD_NS = 1_000_000;
+    /** What arrives is measured for a quarter of a round trip at least. */
+    private static final int ARRIVALS_PER_ROUND_TRIP = 4;
+    private static final double NS_PER_SECOND = 1e9;
 
     private final StreamWriter writer;
     private final long id;
@@ -16,6 +19,9 @@ public final class RemoteReader {
     private final PeerAddress[] addresses;
     private final SendCursor cursor = new SendCursor();
     private final Budget repairs;
+    private final AskedRanges asked = new AskedRanges();
+    /** Path by which it has asked last. */
+    private int askedPath;
     private long received;
     private long consumed;
     private long window;
@@ -31,6 +37,10 @@ public final class RemoteReader {
     private long repairedDatagrams;
     private long repairedBytes;
     private long sentBytes;
+    /** Time of its clock when so many bytes had arrived. */
+    private long arrivedNs;
+    private long arrivedBytes;
+    private long arrivedPerSecond;
 
     RemoteReader(StreamWriter writer, long id, long member, String name, int paths, long repairBurst) {
         this.writer = writer;
@@ -135,6 +145,7 @@ public final class RemoteReader {
         }
         received = newReceived;
         movedNs = heardNs;
+        asked.discard(received, 0);
         return true;
     }
 
@@ -182,8 +193,41 @@ public final class RemoteReader {
         return repairs.isThere(nowNs, Math.max(roundTripNs, SHORTEST_PERIOD_NS));
     }
 
-    void asked() {
+    /** What it has asked for and not been sent. */
+    AskedRanges asked() {
+        return asked;
+    }
+
+    int askedPath() {
+        return askedPath;
+    }
+
+    void ask(int path, long first, int firstByte, long end, int endByte) {
+        askedPath = path;
         askedRanges++;
+        asked.add(first, firstByte, end, endByte);
+    }
+
+    /**
+     * So many bytes have arrived there, of which the lower 32 bits are known.
+     *
+     * @param timeNs of its clock.
+     * @return whether {@link #arrivedPerSecond()} was measured again.
+     */
+    boolean arrived(long timeNs, long bytes) {
+        long elapsedNs = timeNs - arrivedNs;
+        boolean isLong = elapsedNs >= Math.max(roundTripNs / ARRIVALS_PER_ROUND_TRIP, SHORTEST_PERIOD_NS);
+        if (isLong) {
+            arrivedPerSecond = (long) ((bytes - arrivedBytes & 0xffff_ffffL) * NS_PER_SECOND / elapsedNs);
+            arrivedNs = timeNs;
+            arrivedBytes = bytes;
+        }
+        return isLong;
+    }
+
+    /** Bytes of messages that arrive in a second, also those that come twice. */
+    long arrivedPerSecond() {
+        return arrivedPerSecond;
     }
 
     void sent(int bytes) {

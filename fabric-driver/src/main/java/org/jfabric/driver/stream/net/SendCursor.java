@@ -9,6 +9,9 @@ final class SendCursor {
     private int firstByte;
     private long pauseNs = FIRST_HEARTBEAT_NS;
     private long heartbeatNs;
+    /** Losses before this place are no news. */
+    private long lossPosition;
+    private int lossByte;
 
     /** Position of the next message, or of the one whose fragments are being sent. */
     long position() {
@@ -22,6 +25,22 @@ final class SendCursor {
     void set(long newPosition, int newFirstByte) {
         position = newPosition;
         firstByte = newFirstByte;
+    }
+
+    long lossPosition() {
+        return lossPosition;
+    }
+
+    int lossByte() {
+        return lossByte;
+    }
+
+    /** Losses up to a place are no news any more: they were seen, or are those for which the rate became less. */
+    void lost(long place, int offset) {
+        if (Gaps.isBefore(lossPosition, lossByte, place, offset)) {
+            lossPosition = place;
+            lossByte = offset;
+        }
     }
 
     boolean isAt(SendCursor other) {

@@ -322,9 +322,10 @@ public final class StreamNode {
             return true;
         }
         int path = path(reader);
+        reader.writer().onNak(reader, nak.timeNs(), nak.arrivedBytes());
         while (each.hasNext()) {
             each.next();
-            reader.writer().onNak(
+            reader.writer().onAsked(
                 reader, path, each.first(), (int) each.firstByte(), each.end(), (int) each.endByte());
         }
         return true;

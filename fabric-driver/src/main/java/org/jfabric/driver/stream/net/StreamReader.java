@@ -67,6 +67,7 @@ public final class StreamReader {
     private int farewells;
     private long duplicates;
     private long requests;
+    private long arrivedBytes;
 
     StreamReader(
         StreamNet net, String group, String name, LogPosition from, StreamSink sink, List<StreamPath> ways) {
@@ -248,6 +249,11 @@ public final class StreamReader {
 
     // ---- messages ----
 
+    /** Bytes of datagrams with messages that have come, the lower 32 bits. */
+    long arrivedBytes() {
+        return arrivedBytes & 0xffff_ffffL;
+    }
+
     /** Notes that a path is alive; false if nothing more is to be done. */
     private boolean hears(ReaderPath path) {
         path.heard(net.nowNs());
@@ -260,6 +266,7 @@ public final class StreamReader {
 
     /** Takes the messages of a datagram; false if it is not whole. */
     boolean onData(ReaderPath path, DataDecoder data, DirectBuffer buffer, int length) {
+        arrivedBytes += length;
         if (!hears(path)) {
             return true;
         }
@@ -327,6 +334,7 @@ public final class StreamReader {
 
     /** Takes a part of a message; false if it is not one. */
     boolean onFragment(ReaderPath path, FragmentDecoder fragment, DirectBuffer buffer, int length) {
+        arrivedBytes += length;
         if (!hears(path)) {
             return true;
         }
@@ -559,7 +567,7 @@ public final class StreamReader {
         int count = 0;
         int most = path.node().sender().mostRanges();
         boolean isAgain = false;
-        for (int i = 0; i < gaps.count() && count < most; i++) {
+        for (int i = gaps.from(); i < gaps.to() && count < most; i++) {
             if (gaps.isLost(i)) {
                 continue;
             }
@@ -571,7 +579,7 @@ public final class StreamReader {
                 wanted[count++] = i;
             }
         }
-        if (count == 0 || !path.node().sender().nak(path.writer(), member, gaps, wanted, count)) {
+        if (count == 0 || !path.node().sender().nak(path.writer(), this, gaps, wanted, count)) {
             return 0;
         }
         for (int i = 0; i < count; i++) {

@@ -48,6 +48,7 @@ public final class StreamWriter {
     private int followers;
     private int turn;
     private long shortestRoundTripNs = RoundTrip.UNKNOWN_NS;
+    private long longestRoundTripNs = RoundTrip.UNKNOWN_NS;
     private long blockedSinceNs;
     private boolean isBlocked;
     private boolean isClosing;
@@ -69,7 +70,7 @@ public final class StreamWriter {
         data = new DataWriter(source, stream, datagramBytes);
         pacer = new Pacer(
             policy.bytesPerSecond(), Math.max(LEAST_BURST_BYTES, policy.bytesPerSecond() / 1000), net.nowNs());
-        repairs = new Repairs(this, data, net.nowNs());
+        repairs = new Repairs(this, data, pacer, net.nowNs());
         groupCursor.set(source.next(), 0);
         probedNs = net.nowNs() - PROBE_NS;
     }
@@ -254,21 +255,19 @@ public final class StreamWriter {
         return reader.follows() ? groupCursor : reader.cursor();
     }
 
-    void sent(int bytes, boolean isRepair) {
+    /** A datagram with messages was sent. */
+    void sent(int bytes) {
         datagrams++;
-        if (isRepair) {
-            pacer.repaired(bytes);
-        } else {
-            pacer.sent(bytes);
-        }
+        pacer.sent(bytes);
     }
 
     // ---- sending ----
 
     int step() {
         long nowNs = net.nowNs();
-        pacer.step(nowNs, shortestRoundTripNs);
-        int work = groups == null ? 0 : sendGroup();
+        pacer.step(nowNs, longestRoundTripNs);
+        int work = repairs.step(nowNs, DATAGRAMS_PER_STEP);
+        work += groups == null ? 0 : sendGroup(DATAGRAMS_PER_STEP - work);
         int count = readers.size();
         for (int i = 0; i < count && work < DATAGRAMS_PER_STEP; i++) {
             RemoteReader reader = readers.get((turn + i) % count);
@@ -301,13 +300,13 @@ public final class StreamWriter {
         isProbing = false;
     }
 
-    private int sendGroup() {
+    private int sendGroup(int most) {
         if (followers == 0) {
             groupCursor.set(source.next(), 0);
             return 0;
         }
         int work = 0;
-        while (work < DATAGRAMS_PER_STEP && groupCursor.position() < source.next() && pacer.mayData()
+        while (work < most && groupCursor.position() < source.next() && pacer.mayData()
             && groupHasRoom() && send(groupCursor, true)) {
             work++;
         }
@@ -398,7 +397,7 @@ public final class StreamWriter {
             }
             if (isToGroup) {
                 port.send(length, groups[path].name(), groups[path].length());
-                sent(length, false);
+                sent(length);
             } else {
                 sendToChosen(port, path, length);
             }
@@ -422,7 +421,7 @@ public final class StreamWriter {
                 port.repeat(address.name(), address.length());
             }
             isFirst = false;
-            sent(length, false);
+            sent(length);
             readers.get(i).sent(length);
         }
     }
@@ -571,6 +570,7 @@ public final class StreamWriter {
             return;
         }
         reader.heard(net.nowNs());
+        noteArrived(reader, status.timeNs(), status.arrivedBytes());
         long received = status.received();
         SendCursor cursor = reader.cursor();
         if (received <= source.next()) {
@@ -583,16 +583,60 @@ public final class StreamWriter {
         }
         nodes[path].sender().echo(reader.address(path), stream, status.timeNs());
         shortestRoundTripNs = Long.MAX_VALUE;
+        longestRoundTripNs = 0;
         for (int i = 0; i < readers.size(); i++) {
             shortestRoundTripNs = Math.min(shortestRoundTripNs, readers.get(i).roundTripNs());
+            longestRoundTripNs = Math.max(longestRoundTripNs, readers.get(i).roundTripNs());
         }
     }
 
-    void onNak(RemoteReader reader, int path, long first, int firstByte, long end, int endByte) {
+    /** A reader has said how much has arrived, and asks for what has not. */
+    void onNak(RemoteReader reader, long timeNs, long arrivedBytes) {
         if (!reader.hasEnded()) {
             reader.heard(net.nowNs());
-            reader.asked();
-            repairs.repair(reader, path, first, firstByte, end, endByte);
+            noteArrived(reader, timeNs, arrivedBytes);
+        }
+    }
+
+    private void noteArrived(RemoteReader from, long timeNs, long arrivedBytes) {
+        if (from.arrived(timeNs, arrivedBytes)) {
+            long perSecond = 0;
+            for (int i = 0; i < readers.size(); i++) {
+                perSecond += readers.get(i).arrivedPerSecond();
+            }
+            pacer.arrived(groups == null ? perSecond : perSecond / readers.size());
+        }
+    }
+
+    /** A reader asks for a range. */
+    void onAsked(RemoteReader reader, int path, long first, int firstByte, long end, int endByte) {
+        SendCursor cursor = cursorOf(reader);
+        boolean isBeyond = Gaps.isBefore(cursor.position(), cursor.firstByte(), end, endByte);
+        long last = isBeyond ? cursor.position() : end;
+        int lastByte = isBeyond ? cursor.firstByte() : endByte;
+        if (first < 0 || firstByte < 0 || endByte < 0 || reader.hasEnded()
+            || !Gaps.isBefore(first, firstByte, last, lastByte)) {
+            return;
+        }
+        reader.ask(path, first, firstByte, last, lastByte);
+        boolean isNew = !Gaps.isBefore(first, firstByte, cursor.lossPosition(), cursor.lossByte());
+        long lostFrom = isNew ? first : cursor.lossPosition();
+        int lostFromByte = isNew ? firstByte : cursor.lossByte();
+        if (!Gaps.isBefore(lostFrom, lostFromByte, last, lastByte)) {
+            return;
+        }
+        cursor.lost(last, lastByte);
+        lost(lostFrom, lostFromByte, last, lastByte);
+    }
+
+    /** A range did not arrive that was sent since the rate became less. */
+    void lost(long first, int firstByte, long end, int endByte) {
+        if (pacer.lost(source.offset(end) - source.offset(first) + endByte - firstByte, net.nowNs())) {
+            groupCursor.lost(groupCursor.position(), groupCursor.firstByte());
+            for (int i = 0; i < readers.size(); i++) {
+                SendCursor other = readers.get(i).cursor();
+                other.lost(other.position(), other.firstByte());
+            }
         }
     }
 

@@ -38,6 +38,10 @@ final class SimulatedPaths {
     /** What comes to a socket with this port takes longer. */
     int slowPort;
     long slowNs;
+    /** What a socket receives at most; 0 for no limit. */
+    long bytesPerSecond;
+    /** That wait at that limit at most; what comes then is lost. */
+    long queueBytes;
     Loss loss = (from, to, bytes) -> false;
     final Set<String> cuts = new HashSet<>();
     long sentBytes;
@@ -98,7 +102,11 @@ final class SimulatedPaths {
             }
             int copies = random.nextInt(1000) < doubledPerMille ? 2 : 1;
             for (int i = 0; i < copies; i++) {
-                long time = nowNs + delayNs + (port.name.port() == slowPort ? slowNs : 0)
+                long queuedNs = bytesPerSecond == 0 ? 0 : port.queue(bytes.length);
+                if (queuedNs < 0) {
+                    continue;
+                }
+                long time = nowNs + queuedNs + delayNs + (port.name.port() == slowPort ? slowNs : 0)
                     + (jitterNs == 0 ? 0 : random.nextLong(jitterNs));
                 if (random.nextInt(1000) < latePerMille) {
                     time += random.nextLong(4 * delayNs);
@@ -125,11 +133,23 @@ final class SimulatedPaths {
         private final ArrayDeque<Flight> arrived = new ArrayDeque<>();
         private final Map<SocketName, Long> lastNs = new HashMap<>();
         private byte[] last;
+        /** When the queue in front of it is empty. */
+        private long freeNs;
         private boolean isClosed;
 
         Port(String host, SocketName name) {
             this.host = host;
             this.name = name;
+        }
+
+        /** Time until a datagram has passed the queue; negative if it does not get into it. */
+        private long queue(int lengthBytes) {
+            freeNs = Math.max(freeNs, nowNs);
+            if ((freeNs - nowNs) * bytesPerSecond / 1_000_000_000 > queueBytes) {
+                return -1;
+            }
+            freeNs += lengthBytes * 1_000_000_000L / bytesPerSecond;
+            return freeNs - nowNs;
         }
 
         @Override

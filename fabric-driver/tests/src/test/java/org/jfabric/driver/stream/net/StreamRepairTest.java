@@ -160,6 +160,19 @@ class StreamRepairTest {
     }
 
     @Test
+    void shouldRepairOnceInARoundTripHoweverOftenItIsAsked() {
+        open(StreamPolicy.reliable(), 1, 1, false);
+        lose(0, 1);
+        network.doubledPerMille = 1000;
+        offer(64);
+        step();
+        offer(64);
+        runUntil(() -> sinks.getFirst().next == 2, "repaired");
+        run(2 * network.delayNs);
+        assertEquals(1, writer.repairs(), "repairs");
+    }
+
+    @Test
     void shouldSendOneDatagramForSeveralShortMessagesOfAStep() {
         open(StreamPolicy.reliable(), 1, 1, false);
         long before = writer.datagrams();
@@ -215,11 +228,11 @@ class StreamRepairTest {
     @Test
     void shouldLearnAtOnceThatAMessageIsLost() {
         open(StreamPolicy.lossy(), 1, 1, false);
-        lose(0, 1000);
+        lose(0, 10_000);
         // more than a ring
         for (int i = 0; i < 200; i++) {
             offer(10_000);
-            step();
+            run(50_000);
         }
         AtomicInteger answers = new AtomicInteger();
         network.loss = (from, to, bytes) -> template(bytes) == LostDecoder.TEMPLATE_ID
