@@ -24,6 +24,8 @@ public final class StreamHosts implements AutoCloseable {
     private final List<AutoCloseable> open = new ArrayList<>();
     private DriverProcess alpha;
     private DriverProcess beta;
+    private boolean isAlphaPlain;
+    private boolean isBetaPlain;
 
     /** Starts both. */
     public StreamHosts() {
@@ -37,6 +39,8 @@ public final class StreamHosts implements AutoCloseable {
     private void start(String[] ofWriter, String[] ofReader) {
         alpha = launch("alpha", ofWriter);
         beta = launch("beta", ofReader);
+        isAlphaPlain = ofWriter.length == 0;
+        isBetaPlain = ofReader.length == 0;
         writing = connect(alpha);
         reading = connect(beta);
     }
@@ -70,31 +74,43 @@ public final class StreamHosts implements AutoCloseable {
         start(ofWriter, ofReader);
     }
 
+    /** Starts both again unless both run, without options. */
+    public void ready() {
+        if (!isAlphaPlain || !isBetaPlain) {
+            restart(new String[0], new String[0]);
+        }
+    }
+
     /** Kills the writing driver. What its client has open is useless now. */
     public void killWriter(AutoCloseable... useless) {
         alpha.kill();
+        isAlphaPlain = false;
         open.removeAll(List.of(useless));
         writing.close();
     }
 
     public void startWriter(String... options) {
         alpha = launch("alpha", options);
+        isAlphaPlain = options.length == 0;
         writing = connect(alpha);
     }
 
     public void closeWriter() {
+        isAlphaPlain = false;
         alpha.close();
     }
 
     /** As {@link #killWriter}. */
     public void killReader(AutoCloseable... useless) {
         beta.kill();
+        isBetaPlain = false;
         open.removeAll(List.of(useless));
         reading.close();
     }
 
     public void startReader(String... options) {
         beta = launch("beta", options);
+        isBetaPlain = options.length == 0;
         reading = connect(beta);
     }
 

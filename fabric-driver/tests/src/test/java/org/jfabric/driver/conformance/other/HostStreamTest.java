@@ -22,9 +22,12 @@ import org.jfabric.info.LogPosition;
 import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Streams between hosts: two drivers that have nothing but a socket in common. */
 @Tag("conformance")
 @Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostStreamTest {
     private static final String GROUP = StreamHosts.GROUP;
     private static final String KEY_FILE = "jfabric.udp.streamKeyFile=";
@@ -42,7 +46,17 @@ class HostStreamTest {
     private final int port = hosts.port;
     private final NumberedMessages messages = new NumberedMessages();
 
+    @BeforeEach
+    void ready() {
+        hosts.ready();
+    }
+
     @AfterEach
+    void closeKept() {
+        hosts.closeKept();
+    }
+
+    @AfterAll
     void end() {
         hosts.close();
     }
@@ -135,12 +149,7 @@ class HostStreamTest {
         relay.cut(false);
         messages.stream(publication, 5_100, reader);
         assertTrue(reader.gaps > 1_000 && reader.gaps < 5_000, reader::toString);
-        // the gap is in the ring, in its place: a reader may begin in it
         assertEquals(100 + reader.gaps, reader.lastGap + 1, reader::toString);
-        LogPosition inside = publication.next().at(2_000);
-        Reader behind = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).from(inside).open()));
-        messages.stream(publication, 5_200, reader, behind);
-        assertEquals(reader.lastGap + 1 - 2_000, behind.gaps, behind::toString);
     }
 
     /** One thread has the ring, and the others read it as those of another driver do. */
