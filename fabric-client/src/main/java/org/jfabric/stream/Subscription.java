@@ -34,7 +34,7 @@ import org.jfabric.info.WaitObject;
  *
  * <p>Of a group that is recorded ({@link Publication.Builder#recordIn}) it shows messages from the log, too: those from
  * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in
- * order; nothing holds the writer back. If the writer dies, a reader that polls on continues when it is back.
+ * order; nothing holds the writer back. A reader that polls on when the writer has left or died continues with the next one.
  *
  * <p>The messages are read where the writer has put them ({@link MulticastReader}): its driver has no part in that, and
  * neither has the reader's. Of a writer that does not wait for its readers they are copied once.
@@ -69,7 +69,7 @@ public final class Subscription implements AutoCloseable {
     private boolean isCutOff;
     /** Why nothing comes; a positive errno, or 0. */
     private int end;
-    /** Its writer has died, and may come back with the same log. */
+    /** Its writer has left or died, and may come back with the same log. */
     private boolean isAway;
     /** The membership with the next writer, while it is being joined; null if it is not. */
     private PendingReader pending;
@@ -112,9 +112,9 @@ public final class Subscription implements AutoCloseable {
      *                    captures variables is a new object each time.
      * @param limit      messages to show at most, 1 or more.
      * @return messages that were shown, or a negative errno: {@code -FI_EAGAIN} if there is none now;
-     *     {@code -FI_ESHUTDOWN} once all was read of a writer that has left; {@code -FI_ECONNRESET} while it is dead:
-     *     further polls continue at the next message once it is back with the same log, and answer
-     *     {@code -FI_EINVAL} if it is back with another one, or without messages that were shown here;
+     *     {@code -FI_ESHUTDOWN} once all was read of a writer that has left, {@code -FI_ECONNRESET} of one whose driver
+     *     has died: further polls continue at the next message once there is a writer with the same log, and answer
+     *     {@code -FI_EINVAL} if there is one with another log, or without messages that were shown here;
      *     {@code -FI_ETIMEDOUT} if this reader was removed; or as {@link MulticastReader#next()}.
      */
     public int poll(StreamListener newListener, int limit) {
@@ -128,7 +128,8 @@ public final class Subscription implements AutoCloseable {
     /** The membership has ended; that of a group whose next writer may have the same log is begun again. */
     private void ended(int errno) {
         end = errno;
-        isAway = errno == FabricErrno.ECONNRESET && (group.log() != null || opened.isElsewhere());
+        isAway = (errno == FabricErrno.ECONNRESET || errno == FabricErrno.ESHUTDOWN)
+            && (group.log() != null || opened.isElsewhere());
         retryNs = System.nanoTime();
     }
 

@@ -216,19 +216,27 @@ class RecordedGroupTest {
 
     @Test
     void shouldContinueTheLogWhenThePublicationIsOpenedAgain() {
-        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 1, SMALL_RING)) {
+        try (GroupRig rig = new GroupRig(Place.ONE_DRIVER, 2, SMALL_RING)) {
             LogPosition place;
+            Reader seen = new Reader(0);
+            Subscription open;
             try (Publication publication = publish(rig.writer.fabric, options())) {
+                open = Subscription.on(rig.readers.get(1).fabric, GroupRig.GROUP).open();
                 write(publication, 1000);
                 place = publication.next().at(990);
                 FabricException busy = assertThrows(FabricException.class, () -> Publication
                     .on(rig.writer.fabric, "jfabric://alpha/other").recordIn(folder, options()).open());
                 assertEquals(FabricErrno.EBUSY, busy.errno(), busy::getMessage);
             }
+            awaitEnd(open, seen, FabricErrno.ESHUTDOWN);
+            assertEquals(1000, seen.next);
             // at once: it waits until the log is closed
-            try (Publication publication = publish(rig.writer.fabric, new LogOptions())) {
+            try (open; Publication publication = publish(rig.writer.fabric, new LogOptions())) {
                 assertEquals(place.at(1000), publication.next());
                 write(publication, 1500);
+                // without a call of its own
+                read(open, seen, 1500);
+                assertEquals(0, seen.gaps);
                 try (Subscription reader = Subscription.on(rig.readers.getFirst().fabric, GroupRig.GROUP)
                     .from(place).open()) {
                     read(reader, new Reader(990), 1500);
