@@ -18,7 +18,8 @@ public final class StreamHosts implements AutoCloseable {
     public static final String GROUP = "jfabric://alpha/quotes";
 
     public final Path base = TestDirectory.create();
-    public final int port = NumberedMessages.freePort();
+    public int port = NumberedMessages.freePort();
+    private String name = "quotes";
     public Fabric writing;
     public Fabric reading;
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -125,7 +126,7 @@ public final class StreamHosts implements AutoCloseable {
     }
 
     public Publication.Builder publication() {
-        return publication(GROUP);
+        return publication("jfabric://alpha/" + name);
     }
 
     public Subscription.Builder subscription() {
@@ -134,11 +135,20 @@ public final class StreamHosts implements AutoCloseable {
 
     /** By a relay perhaps. */
     public Subscription.Builder subscription(int at) {
-        return Subscription.on(reading, "stream://127.0.0.1:" + at + "/quotes");
+        return Subscription.on(reading, "stream://127.0.0.1:" + at + '/' + name);
     }
 
-    /** Closes what was kept, but not the drivers. */
-    public void closeKept() {
+    /**
+     * Closes what was kept, but not the drivers. Streams that follow have another name and port: the one before may
+     * still wait for a host that has left in the middle of joining.
+     */
+    public void renew() {
+        closeKept();
+        port = NumberedMessages.freePort();
+        name = "quotes-" + port;
+    }
+
+    private void closeKept() {
         try {
             for (AutoCloseable each : open.reversed()) {
                 each.close();

@@ -46,17 +46,22 @@ class ReplayStreamTest {
 
     private final StreamHosts hosts = new StreamHosts();
     private final NumberedMessages messages = new NumberedMessages();
+    /** Closed last: a writer waits for hosts that have left without a word. */
+    private final List<AutoCloseable> relays = new ArrayList<>();
     private int logs;
 
     @AfterEach
-    void closeKept() {
-        hosts.closeKept();
+    void renew() {
+        hosts.renew();
         logs++;
     }
 
     @AfterAll
-    void end() {
+    void end() throws Exception {
         hosts.close();
+        for (AutoCloseable relay : relays) {
+            relay.close();
+        }
     }
 
     private Publication publish(LogOptions options) {
@@ -235,12 +240,12 @@ class ReplayStreamTest {
     }
 
     /** Cuts each connection for the log after some messages; a relay of the datagrams has the same port. */
-    private static TcpRelay relay(StreamHosts on) {
+    private TcpRelay relay(StreamHosts on) {
         while (true) {
             LossyRelay datagrams = new LossyRelay(on.port, SEED, 0);
             try {
-                TcpRelay relay = on.keep(TcpRelay.open(datagrams.port(), on.port, 200_000));
-                on.keep(datagrams);
+                TcpRelay relay = TcpRelay.open(datagrams.port(), on.port, 200_000);
+                relays.addAll(List.of(relay, datagrams));
                 return relay;
             } catch (UncheckedIOException taken) {
                 datagrams.close();
