@@ -1,6 +1,7 @@
 -- Dissectors for Wireshark: the wire of streams between hosts (UDP), which codecs/src/main/resources/stream.xml
 -- describes, and libfabric's wires of the links tcp and rxm (TCP). Both find their packets by themselves; "Decode As"
--- chooses them for a port. What is encrypted is not shown.
+-- chooses them for a port. What is encrypted is not shown; of a sealed stream, for whose port "Decode As" has to choose
+-- jfabric_sealed, who has sealed a datagram, and its number.
 
 -- ---- fields ----
 
@@ -218,6 +219,34 @@ stream:register_heuristic("udp", function(tvb, pinfo, root)
     return true
 end)
 DissectorTable.get("udp.port"):add_for_decode_as(stream)
+
+-- ---- sealed streams: nothing marks their datagrams, so they are not found without a port ----
+
+local sealed = Proto("jfabric_sealed", "JFabric sealed stream")
+local session = ProtoField.bytes("jfabric_sealed.session", "session")
+local sealed_number = ProtoField.uint64("jfabric_sealed.number", "number", base.DEC)
+local sealed_bytes = ProtoField.bytes("jfabric_sealed.datagram", "datagram, encrypted")
+local sealed_tag = ProtoField.bytes("jfabric_sealed.tag", "tag")
+sealed.fields = {session, sealed_number, sealed_bytes, sealed_tag}
+
+function sealed.dissector(tvb, pinfo, root)
+    if is_stream(tvb) then
+        return stream.dissector(tvb, pinfo, root)
+    end
+    local bytes = tvb:len() - 40
+    if bytes < 8 then
+        return 0
+    end
+    pinfo.cols.protocol = "JFabric"
+    pinfo.cols.info = "sealed number=" .. tostring(tvb(16, 8):uint64()) .. " bytes=" .. bytes
+    local tree = root:add(sealed, tvb(), "JFabric stream, sealed")
+    tree:add(session, tvb(0, 16))
+    tree:add(sealed_number, tvb(16, 8))
+    tree:add(sealed_bytes, tvb(24, bytes))
+    tree:add(sealed_tag, tvb(24 + bytes, 16))
+    return tvb:len()
+end
+DissectorTable.get("udp.port"):add_for_decode_as(sealed)
 
 -- ---- libfabric over TCP ----
 

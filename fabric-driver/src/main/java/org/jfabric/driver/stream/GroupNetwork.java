@@ -281,8 +281,13 @@ final class GroupNetwork {
     private NetworkReader open(String ring, GroupJoin join) {
         NetworkReader reader = new NetworkReader(this, services, ring, join.request().from());
         readers.add(reader);
-        services.submit(new OpenTask(reader));
+        open(reader, StreamAddress.paths(reader.network()));
         return reader;
+    }
+
+    /** Opens the sockets of paths. */
+    void open(NetworkReader reader, List<String> paths) {
+        services.submit(new OpenTask(reader, paths));
     }
 
     /** The ring of a stream does not have the place where an endpoint wants to begin: it gets a ring of its own. */
@@ -486,17 +491,22 @@ final class GroupNetwork {
     /** Finds the writer, and opens the sockets for its datagrams. */
     private final class OpenTask extends ResourceTask {
         private final NetworkReader reader;
+        private final List<String> paths;
+        /** None of the reader's sockets is open. */
+        private final boolean isFirst;
         private final List<Opened> opened = new ArrayList<>();
+        private final List<String> missing = new ArrayList<>();
         /** Why one of two paths is not used. */
         private FabricException lack;
 
-        OpenTask(NetworkReader reader) {
+        OpenTask(NetworkReader reader, List<String> paths) {
             this.reader = reader;
+            this.paths = paths;
+            this.isFirst = reader.paths().isEmpty();
         }
 
         @Override
         protected void execute() {
-            List<String> paths = StreamAddress.paths(reader.network());
             for (String path : paths) {
                 try {
                     StreamAddress.Way way = StreamAddress.way(path);
@@ -505,9 +515,10 @@ final class GroupNetwork {
                     opened.add(new Opened(path, port, way.socket()));
                 } catch (FabricException e) {
                     lack = e;
+                    missing.add(path);
                 }
             }
-            if (opened.isEmpty()) {
+            if (isFirst && opened.isEmpty()) {
                 throw lack;
             }
         }
@@ -518,16 +529,19 @@ final class GroupNetwork {
                 opened.forEach(each -> each.port().close());
                 return;
             }
-            if (lack != null) {
+            if (isFirst && lack != null) {
                 // as if that network had failed: the other one brings everything
                 services.onError(lack);
             }
-            reader.opened(opened.stream().map(each -> new StreamPath(node(each.port()), each.peer())).toList());
+            reader.opened(
+                opened.stream().map(each -> new StreamPath(node(each.port()), each.peer())).toList(), missing);
         }
 
         @Override
         protected void onFailed(Throwable cause) {
-            if (readers.contains(reader)) {
+            if (!isFirst) {
+                reader.opened(List.of(), paths);
+            } else if (readers.contains(reader)) {
                 reader.failed(cause instanceof FabricException refusal ? refusal : new FabricException(FabricErrno.EIO,
                     "the stream " + reader.address() + " gets no socket: " + cause.getMessage(), "See the cause.",
                     cause));

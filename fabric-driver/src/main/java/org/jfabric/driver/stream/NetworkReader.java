@@ -3,6 +3,7 @@ package org.jfabric.driver.stream;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.stream.net.StreamPath;
 import org.jfabric.driver.stream.net.StreamReader;
@@ -33,6 +34,8 @@ import org.jfabric.layout.GroupRingDescriptor;
 final class NetworkReader extends StreamSink {
     private static final long RETRY_NS = 50_000_000;
     private static final long SILENCE_NS = 5_000_000_000L;
+    /** An interface that was not there is looked for again after this time. */
+    private static final long OPEN_AGAIN_NS = 1_000_000_000;
 
     private final GroupNetwork network;
     private final LinkServices services;
@@ -44,6 +47,9 @@ final class NetworkReader extends StreamSink {
     private final List<GroupJoin> joins = new ArrayList<>();
     /** Empty while their sockets are being opened. */
     private List<StreamPath> paths = List.of();
+    /** Paths that have no socket, because their interface is not there, and when they are tried again. */
+    private List<String> missing = List.of();
+    private long openNs;
     private StreamReader reader;
     /** The writer's log, while it is read, and until the stream has been joined behind it. */
     private LogReplay replay;
@@ -140,9 +146,20 @@ final class NetworkReader extends StreamSink {
         }
     }
 
-    /** The sockets are open. */
-    void opened(List<StreamPath> newPaths) {
-        paths = newPaths;
+    /** Sockets are open, the first ones or later another one; those of other paths are tried again. */
+    void opened(List<StreamPath> newPaths, List<String> newMissing) {
+        boolean isFirst = paths.isEmpty();
+        paths = Stream.concat(paths.stream(), newPaths.stream()).toList();
+        missing = newMissing;
+        openNs = services.nowNs() + OPEN_AGAIN_NS;
+        if (isFirst) {
+            begin();
+        } else if (reader != null) {
+            newPaths.forEach(reader::add);
+        }
+    }
+
+    private void begin() {
         if (from == null || !from.logId().equals(LogPosition.OLDEST.logId())) {
             reader = network.subscribe(this, from);
         } else {
@@ -389,6 +406,10 @@ final class NetworkReader extends StreamSink {
             return 0;
         }
         int work = pollReplay();
+        if (!missing.isEmpty() && services.nowNs() - openNs >= 0) {
+            network.open(this, missing);
+            missing = List.of();
+        }
         if (endErrno != 0 && (!isOpen() || hasSkipped())) {
             close(endErrno);
             return 1;

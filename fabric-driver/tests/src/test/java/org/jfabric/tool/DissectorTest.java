@@ -103,11 +103,18 @@ class DissectorTest {
 
     /** A line of fields for each packet, which are separated by bars. */
     private List<String> show(String... fields) throws Exception {
+        return showAs(null, fields);
+    }
+
+    private List<String> showAs(String protocol, String... fields) throws Exception {
         Path file = base.resolve("capture.pcap");
         Files.createDirectories(base);
         Files.write(file, capture.toByteArray());
         List<String> command = new ArrayList<>(List.of(TSHARK.toString(), "-n", "-r", file.toString(), "-X",
             "lua_script:" + SCRIPT, "-T", "fields", "-E", "separator=|", "-E", "aggregator=,"));
+        if (protocol != null) {
+            command.addAll(List.of("-d", "udp.port==" + SERVER + ',' + protocol));
+        }
         for (String field : fields) {
             command.addAll(List.of("-e", field));
         }
@@ -162,6 +169,21 @@ class DissectorTest {
                 "jfabric_stream.range_end", "jfabric_stream.range_first_byte", "jfabric_stream.range_end_byte")
                 .subList(0, 5));
         assertTrue(show("_ws.col.Protocol").getLast().equals("UDP"));
+    }
+
+    @Test
+    void shouldNameSealedDatagramsOfAPort() throws Exception {
+        udp(header(40 + 24).putLong(0x0102030405060708L).putLong(0x1112131415161718L).putLong(300)
+            .put(new byte[24]).putLong(0x2122232425262728L).putLong(0x3132333435363738L).array());
+        UnsafeBuffer memory = new UnsafeBuffer(new byte[24]);
+        new GoneEncoder().wrapAndApplyHeader(memory, 0, new MessageHeaderEncoder()).member(0x55L).reserved(0);
+        udp(bytes(memory, 24));
+        assertEquals(List.of(
+            "JFabric|sealed number=300 bytes=24|01020304050607081112131415161718|300"
+                + "|000000000000000000000000000000000000000000000000|21222324252627283132333435363738",
+            "JFabric|Gone||||"),
+            showAs("jfabric_sealed", "_ws.col.Protocol", "_ws.col.Info", "jfabric_sealed.session",
+                "jfabric_sealed.number", "jfabric_sealed.datagram", "jfabric_sealed.tag"));
     }
 
     private static byte[] bytes(UnsafeBuffer memory, int length) {

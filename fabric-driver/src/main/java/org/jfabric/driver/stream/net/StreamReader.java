@@ -35,7 +35,7 @@ public final class StreamReader {
 
     private final StreamNet net;
     private final StreamSink sink;
-    private final ReaderPath[] paths;
+    private ReaderPath[] paths;
     private final long id;
     private final byte[] group;
     private final byte[] name;
@@ -110,6 +110,14 @@ public final class StreamReader {
         return !isOver && stream != 0 && gaps.count() == 0 && kept.count() == 0 && next == reportedNext;
     }
 
+    /** Reads by another path, too, which leads to the same writer. */
+    public void add(StreamPath way) {
+        if (!isOver) {
+            paths = Arrays.copyOf(paths, paths.length + 1);
+            paths[paths.length - 1] = new ReaderPath(this, way.node(), way.peer(), net.nowNs());
+        }
+    }
+
     /** Leaves; the sink is not called any more. */
     public void leave() {
         if (!isOver) {
@@ -168,7 +176,12 @@ public final class StreamReader {
             farewell(path);
             return true;
         }
-        if (stream != 0 && (accept.stream() != stream || accept.member() != member)) {
+        if (stream != 0 && accept.stream() == stream && accept.member() != member) {
+            // the writer has removed this reader, which has yet to hear of it
+            path.refused();
+            return true;
+        }
+        if (stream != 0 && accept.stream() != stream) {
             refuse(path, accept.logIdHigh(), accept.logIdLow(), accept.term());
             return true;
         }

@@ -29,6 +29,7 @@ import org.jfabric.stream.Publication;
 import org.jfabric.stream.Subscription;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
+import org.jfabric.test.TestProcess;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -258,6 +259,32 @@ class PathStreamTest {
         awaitError(2, "no interface called none");
         messages.stream(publication, 4_000, reader, other);
         finish(publication, 4_000, reader, other);
+    }
+
+    @Test
+    void shouldUseAPathWhoseInterfaceComesLaterAndGoesAwayAndComesBack() {
+        String address = "198.18.98." + (1 + ProcessHandle.current().pid() % 250);
+        Publication publication = publish("127.0.0.1:" + port + ";127.0.0.1:" + otherPort);
+        LossyRelay other = keep(new LossyRelay(port, SEED, 0));
+        Reader reader = read(reading, "127.0.0.1:" + other.port() + ";127.0.0.1:" + otherPort + '@' + address);
+        awaitError(1, address);
+        messages.stream(publication, 1_000, reader);
+        assumeTrue(isChanged("add", address), "no address can be added to lo: run the tests as root");
+        keep(() -> isChanged("del", address));
+        other.cut(true);
+        messages.stream(publication, 2_000, reader);
+        other.cut(false);
+        messages.stream(publication, 3_000, reader);
+        assertTrue(isChanged("del", address));
+        messages.stream(publication, 4_000, reader);
+        assertTrue(isChanged("add", address));
+        other.cut(true);
+        messages.stream(publication, 5_000, reader);
+        finish(publication, 5_000, reader);
+    }
+
+    private static boolean isChanged(String how, String address) {
+        return TestProcess.start(List.of("ip", "addr", how, address + "/32", "dev", "lo")).ended().status() == 0;
     }
 
     @Test
