@@ -64,6 +64,13 @@ final class PeerAddress {
             && high(other, length) == high(name, length) && low(other, length) == low(name, length);
     }
 
+    /** Whether it is the same host, with whatever port. */
+    boolean isOnHostOf(PeerAddress other) {
+        return length != 0 && other.length == length
+            && head(other.name, length) >>> Integer.SIZE == head(name, length) >>> Integer.SIZE
+            && high(other.name, length) == high(name, length) && low(other.name, length) == low(name, length);
+    }
+
     long name() {
         return name;
     }
