@@ -6,8 +6,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
 import org.agrona.DirectBuffer;
-import org.agrona.collections.LongArrayList;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.info.LogPosition;
 import org.jfabric.stream.LogOptions;
 import org.jfabric.stream.LogOptions.Visibility;
@@ -21,10 +19,14 @@ import org.jfabric.stream.StreamListener;
  * a list. What readers see is compared with it; for gaps the files of the log are looked at.
  */
 final class RecordedLedger {
-    /** The messages of a term, which begins with a position. */
-    private record Term(int number, long first, LongArrayList ids) {
+    /** The messages of a term. */
+    private record Term(int number, Written messages) {
+        long first() {
+            return messages.first;
+        }
+
         long end() {
-            return first + ids.size();
+            return messages.end();
         }
     }
 
@@ -34,7 +36,6 @@ final class RecordedLedger {
 
     final Path folder;
     final LogOptions options;
-    private final UnsafeBuffer copy = new UnsafeBuffer(new byte[1 << 16]);
     private final List<Term> terms = new ArrayList<>();
     private final List<Left> left = new ArrayList<>();
     private UUID logId;
@@ -79,7 +80,7 @@ final class RecordedLedger {
 
     void onOffered(boolean isAccepted) {
         if (isAccepted) {
-            terms.getLast().ids.addLong(pending);
+            terms.getLast().messages.ids.addLong(pending);
             accepted++;
         }
         pending = 0;
@@ -99,12 +100,12 @@ final class RecordedLedger {
         Account.require(next.logId().equals(logId), "the log is another one: " + next + " instead of " + logId);
         if (terms.isEmpty()) {
             Account.require(next.position() == 0, "a new log begins at " + next);
-            terms.add(new Term(next.term(), 0, new LongArrayList()));
+            terms.add(new Term(next.term(), new Written(0)));
         }
         Term last = terms.getLast();
         if (pending != 0) {
             // the writer was killed in the call that has accepted it, perhaps
-            last.ids.addLong(pending);
+            last.messages.ids.addLong(pending);
         }
         pending = 0;
         long at = next.position();
@@ -124,12 +125,12 @@ final class RecordedLedger {
         left.clear();
         if (isLater) {
             lostWithTerms += last.end() - at;
-            terms.add(new Term(next.term(), at, new LongArrayList()));
+            terms.add(new Term(next.term(), new Written(at)));
         } else {
             Account.require(isBroken || at == last.end(), "a log that was closed goes on at " + at
                 + ", and ended at " + last.end());
             while (last.end() > at) {
-                last.ids.removeAt(last.ids.size() - 1);
+                last.messages.ids.removeAt(last.messages.ids.size() - 1);
             }
             continued++;
         }
@@ -165,7 +166,7 @@ final class RecordedLedger {
     LogPosition replaced(int term) {
         for (Term each : terms) {
             if (each.number > term) {
-                return place(each.number, each.first);
+                return place(each.number, each.first());
             }
         }
         return null;
@@ -188,13 +189,7 @@ final class RecordedLedger {
             // seen before the call that accepts it has returned
             Account.require(buffer.getLong(offset) == pending, "message " + position + " is another one");
         } else {
-            Account.require(position >= term.first && position < term.end(), "message " + position + " of term "
-                + term.number + ", which has " + term.first + " to " + term.end());
-            long id = term.ids.getLong((int) (position - term.first));
-            Account.require(buffer.getLong(offset) == id, "message " + position + " of term " + term.number + " is "
-                + buffer.getLong(offset) + " instead of " + id);
-            copy.putBytes(0, buffer, offset, length);
-            Payload.check(copy, 0, length, id);
+            term.messages.check(buffer, offset, length, position);
         }
         Account.require(before <= term.number, "a message of term " + term.number + " came behind one of " + before);
         // a log that has no begin of a term any more cannot say where the one before has ended

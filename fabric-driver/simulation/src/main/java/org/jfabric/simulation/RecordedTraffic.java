@@ -6,8 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.SendClaim;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.stream.LogOptions;
@@ -23,15 +21,13 @@ final class RecordedTraffic implements Program {
     private static final int SEGMENT = 1 << 20;
     private static final int CLOSES = 2048;
     private static final long AGAIN_NS = 100_000;
-    private static final int SHORT_BYTES = 200;
     private static final Duration END_LIMIT = Duration.ofSeconds(300);
 
     private final Node node;
     private final RecordedLedger ledger;
     private final List<RecordedReader> readers;
     private final SplittableRandom random;
-    private final UnsafeBuffer bytes = new UnsafeBuffer(new byte[1 << 16]);
-    private final SendClaim claim = new SendClaim();
+    private final Offers offers;
     private final int mostBytes;
     private final long paceNs;
     private long openNs;
@@ -45,6 +41,7 @@ final class RecordedTraffic implements Program {
         this.mostBytes = mostBytes;
         this.paceNs = paceNs;
         random = node.random();
+        offers = new Offers(random, mostBytes);
         if (node.index() == 0 && ledger.publication != null) {
             // it was killed with its process, and so are its descriptors
             ledger.publication.close();
@@ -124,15 +121,7 @@ final class RecordedTraffic implements Program {
 
     private int offer() {
         long id = ledger.offering();
-        int most = random.nextInt(4) == 0 ? mostBytes : Math.min(mostBytes, SHORT_BYTES);
-        int length = Long.BYTES + random.nextInt(most - Long.BYTES + 1);
-        int result;
-        if (random.nextInt(4) == 0 && ledger.publication.tryClaim(Math.min(length, SHORT_BYTES), claim) == 0) {
-            result = commit(id, Math.min(length, SHORT_BYTES));
-        } else {
-            Payload.fill(bytes, 0, length, id);
-            result = ledger.publication.offer(bytes, 0, length);
-        }
+        int result = offers.offer(ledger.publication, id);
         ledger.onOffered(result == 0);
         if (result == 0) {
             node.simulation().note("offered", node, id, ledger.publication.position());
@@ -142,21 +131,6 @@ final class RecordedTraffic implements Program {
             onFailed(result);
         }
         return result == 0 ? 1 : 0;
-    }
-
-    private int commit(long id, int length) {
-        if (random.nextInt(4) == 0) {
-            claim.abort();
-            return -FabricErrno.EAGAIN;
-        }
-        UnsafeBuffer to = new UnsafeBuffer(new byte[length]);
-        Payload.fill(to, 0, length, id);
-        claim.buffer().putBytes(0, to, 0, length);
-        int result = ledger.publication.commit(claim, length);
-        if (result != 0) {
-            claim.abort();
-        }
-        return result;
     }
 
     private void onFailed(int result) {

@@ -735,8 +735,13 @@ final class Group {
 
     /** Waits until the log is closed; false if it is not in time. */
     boolean awaitDrained() {
-        return ring == null || (recorder == null || recorder.awaitEnd() && isRecorderDrained())
-            && (source == null || source.awaitEnd()) && isDrained();
+        if (ring == null) {
+            return true;
+        }
+        boolean isWhole = (recorder == null || recorder.awaitEnd() && isRecorderDrained())
+            && (source == null || source.awaitEnd());
+        // also if hosts were given up: then the ring is not needed any more
+        return isDrained() && isWhole;
     }
 
     private void end(GroupReader reader, int errno, long end) {

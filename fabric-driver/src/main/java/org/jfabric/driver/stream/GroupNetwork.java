@@ -87,7 +87,7 @@ final class GroupNetwork {
     }
 
     boolean isEmpty() {
-        return sending.isEmpty() && readers.isEmpty();
+        return sending.isEmpty() && readers.isEmpty() && !net.isClosing();
     }
 
     // ---- sending ----
@@ -422,6 +422,7 @@ final class GroupNetwork {
         for (NetworkReader reader : List.copyOf(readers)) {
             reader.close(FabricErrno.ESHUTDOWN);
         }
+        net.closeNow();
     }
 
     /** Connects to the writer's driver for its log. The name may have another address than before. */

@@ -179,7 +179,7 @@ final class GroupSource extends StreamSource {
     /** What the writer waits for that has not joined; null without. */
     String absentHost() {
         int quorum = group.name().quorum();
-        if (writer.readers().size() < quorum) {
+        if (writer.hosts() < quorum) {
             return "a quorum of " + quorum + " hosts";
         }
         for (String driver : group.name().required()) {

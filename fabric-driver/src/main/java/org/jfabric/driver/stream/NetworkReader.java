@@ -426,19 +426,24 @@ final class NetworkReader extends StreamSink {
         closeReplay();
         List.copyOf(joins).forEach(join -> join.failed(cause));
         joins.clear();
+        ended();
+    }
+
+    private void ended() {
+        // not joined in vain: the writer would wait for a ring that could not be made
+        if (reader != null && !services.environment().isKilled()) {
+            reader.leave();
+        }
         network.ended(this);
     }
 
     void close(int errno) {
         closeReplay();
-        if (reader != null && !services.environment().isKilled()) {
-            reader.leave();
-        }
         if (group != null && !group.isClosed()) {
             network.close(group, errno);
         }
         if (joins.isEmpty()) {
-            network.ended(this);
+            ended();
         } else {
             failed(refusal != null ? refusal : refusal(errno));
         }

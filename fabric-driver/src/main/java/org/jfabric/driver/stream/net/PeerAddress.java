@@ -71,6 +71,13 @@ public final class PeerAddress {
         return is(other.name, other.length);
     }
 
+    /** Whether it is the same host, with whatever port. */
+    boolean isOnHostOf(PeerAddress other) {
+        return length != 0 && other.length == length
+            && head(other.name, length) >>> Integer.SIZE == head(name, length) >>> Integer.SIZE
+            && high(other.name, length) == high(name, length) && low(other.name, length) == low(name, length);
+    }
+
     /** Native address of the {@code sockaddr}. */
     public long name() {
         return name;

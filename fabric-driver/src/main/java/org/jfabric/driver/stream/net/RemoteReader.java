@@ -22,6 +22,7 @@ public final class RemoteReader {
     private final AskedRanges asked = new AskedRanges();
     /** Path by which it has asked last. */
     private int askedPath;
+    private int host;
     private long received;
     private long consumed;
     private long window;
@@ -120,6 +121,30 @@ public final class RemoteReader {
 
     PeerAddress address(int path) {
         return addresses[path];
+    }
+
+    /**
+     * Whether it is on the same host as another one: a driver that was started again, or has a ring for one of its
+     * readers alone. Without a path that both have, the name decides.
+     */
+    boolean isOnHostOf(RemoteReader other) {
+        boolean hasCommonPath = false;
+        for (int i = 0; i < addresses.length; i++) {
+            if (addresses[i].isOnHostOf(other.addresses[i])) {
+                return name.equals(other.name);
+            }
+            hasCommonPath |= addresses[i].isSet() && other.addresses[i].isSet();
+        }
+        return !hasCommonPath && name.equals(other.name);
+    }
+
+    /** Number of its host, among the readers of the writer. */
+    int host() {
+        return host;
+    }
+
+    void host(int newHost) {
+        host = newHost;
     }
 
     SendCursor cursor() {

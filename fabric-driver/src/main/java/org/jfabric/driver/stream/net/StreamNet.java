@@ -43,10 +43,31 @@ public final class StreamNet {
         return node;
     }
 
-    /** Closes a socket that no stream uses any more. */
+    /** Closes a socket that no stream uses any more, as soon as writers have answered the readers that have left. */
     public void close(StreamNode node) {
-        nodes.remove(node);
-        node.port().close();
+        if (node.close()) {
+            nodes.remove(node);
+            node.port().close();
+        }
+    }
+
+    /** Whether a socket is yet to be closed. */
+    public boolean isClosing() {
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).isClosing()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Closes the sockets that are yet to be closed. */
+    public void closeNow() {
+        List.copyOf(readers).stream().filter(StreamReader::isOver).forEach(StreamReader::lastFarewell);
+        List.copyOf(nodes).stream().filter(StreamNode::isClosing).forEach(node -> {
+            nodes.remove(node);
+            node.port().close();
+        });
     }
 
     /** Prepares for the thread to sleep; false if something is to be done before the next datagram arrives. */
@@ -188,5 +209,6 @@ public final class StreamNet {
 
     void remove(StreamReader reader) {
         readers.remove(reader);
+        List.copyOf(nodes).stream().filter(StreamNode::isClosing).forEach(this::close);
     }
 }

@@ -72,6 +72,8 @@ public final class StreamNode {
     /** Time of the last step that found nothing. */
     private long emptyNs;
     private long malformed;
+    /** No stream begins here any more: it is closed when all readers have left. */
+    private boolean isClosing;
 
     StreamNode(StreamNet net, StreamSocket port) {
         this.net = net;
@@ -115,6 +117,16 @@ public final class StreamNode {
     /** A path of a reader gets the datagrams with a number. */
     void add(long number, ReaderPath path) {
         paths.put(number, path);
+    }
+
+    /** Closes it as soon as no reader is left. Returns whether that is now. */
+    boolean close() {
+        isClosing = true;
+        return paths.isEmpty();
+    }
+
+    boolean isClosing() {
+        return isClosing;
     }
 
     /** Whether a number is that of another reader, which has not left. */
@@ -279,9 +291,9 @@ public final class StreamNode {
     // ---- to a writer ----
 
     /** The reader with a number, if the datagram is from the address that it has joined from; else null. */
-    private RemoteReader member(long number, boolean isAnswered) {
+    private RemoteReader member(long number) {
         RemoteReader reader = net.member(number);
-        if (reader == null && isAnswered) {
+        if (reader == null) {
             sender.gone(port.name(), port.nameLength(), number);
         }
         return reader != null && path(reader) >= 0 ? reader : null;
@@ -300,7 +312,7 @@ public final class StreamNode {
 
     private boolean takeStatus() {
         status.wrap(buffer, HEADER, StatusDecoder.BLOCK_LENGTH, StatusDecoder.SCHEMA_VERSION);
-        RemoteReader reader = member(status.member(), true);
+        RemoteReader reader = member(status.member());
         if (reader != null) {
             reader.writer().onStatus(reader, path(reader), status);
         }
@@ -317,7 +329,7 @@ public final class StreamNode {
         if (each.actingBlockLength() != NAK_RANGE || each.count() > ranges / NAK_RANGE) {
             return false;
         }
-        RemoteReader reader = member(nak.member(), true);
+        RemoteReader reader = member(nak.member());
         if (reader == null) {
             return true;
         }
@@ -333,9 +345,10 @@ public final class StreamNode {
 
     private boolean takeLeave() {
         leave.wrap(buffer, HEADER, LeaveDecoder.BLOCK_LENGTH, LeaveDecoder.SCHEMA_VERSION);
-        RemoteReader reader = member(leave.member(), false);
+        RemoteReader reader = member(leave.member());
         if (reader != null) {
             reader.writer().onLeave(reader);
+            sender.gone(port.name(), port.nameLength(), leave.member());
         }
         return true;
     }

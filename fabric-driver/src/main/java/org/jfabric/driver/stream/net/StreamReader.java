@@ -64,7 +64,9 @@ public final class StreamReader {
     private int endErrno;
     private boolean isOver;
     private long overNs;
+    private long farewellNs;
     private int farewells;
+    private boolean isGone;
     private long duplicates;
     private long requests;
     private long arrivedBytes;
@@ -173,6 +175,9 @@ public final class StreamReader {
     /** A path was accepted; false if that is impossible. */
     boolean onAccept(ReaderPath path, AcceptDecoder accept) {
         if (isOver) {
+            // it has left before it was accepted
+            member = member == 0 ? accept.member() : member;
+            path.node().add(member, path);
             farewell(path);
             return true;
         }
@@ -247,6 +252,7 @@ public final class StreamReader {
                         + " of log " + new UUID(refuse.logIdHigh(), refuse.logIdLow()) + " term " + refuse.term(),
                     "The log has another term, or is another one: join without a position."));
             }
+            isGone = true;
             finish(refuse.errno());
         }
     }
@@ -492,6 +498,7 @@ public final class StreamReader {
 
     /** The writer does not have this reader any more. */
     void onGone(ReaderPath path) {
+        isGone |= isOver;
         if (!isOver && path.isJoined()) {
             finish(FabricErrno.ECONNRESET);
         }
@@ -507,10 +514,12 @@ public final class StreamReader {
         sink.end(errno);
     }
 
-    /** Leaves. Its numbers are kept for a while, so that a writer is answered that has not learned it. */
+    /** Leaves. Its numbers are kept until the writer has answered, or for a while: it would wait for this reader. */
     private void over() {
         isOver = true;
+        isGone |= member == 0 && Arrays.stream(paths).noneMatch(path -> path.writer().isSet());
         overNs = net.nowNs();
+        farewellNs = overNs;
         if (member != 0) {
             for (ReaderPath path : paths) {
                 path.leave();
@@ -525,9 +534,29 @@ public final class StreamReader {
     }
 
     private int stepOver() {
-        if (net.nowNs() - overNs < FAREWELL_NS) {
+        long nowNs = net.nowNs();
+        if (isGone || nowNs - overNs >= FAREWELL_NS) {
+            gone();
+            return 1;
+        }
+        ReaderPath path = paths[farewells % paths.length];
+        if (member == 0 || nowNs - farewellNs < path.trip().timeoutNs() << Math.min(farewells, BACK_OFFS)) {
             return 0;
         }
+        farewellNs = nowNs;
+        farewell(path);
+        return 1;
+    }
+
+    /** The socket is about to be closed: no answer is awaited. */
+    void lastFarewell() {
+        for (ReaderPath path : paths) {
+            farewell(path);
+        }
+        gone();
+    }
+
+    private void gone() {
         for (ReaderPath path : paths) {
             path.close();
         }
@@ -535,7 +564,6 @@ public final class StreamReader {
             kept.close();
         }
         net.remove(this);
-        return 1;
     }
 
     // ---- time ----

@@ -46,6 +46,7 @@ public final class StreamWriter {
     private boolean isProbing;
     private long probedNs;
     private int followers;
+    private int hosts;
     private int turn;
     private long shortestRoundTripNs = RoundTrip.UNKNOWN_NS;
     private long longestRoundTripNs = RoundTrip.UNKNOWN_NS;
@@ -108,7 +109,7 @@ public final class StreamWriter {
     public boolean waitsFor(RemoteReader reader) {
         return switch (policy.waits()) {
             case ALL -> true;
-            case QUORUM -> reader.received() >= quorumPosition() && readers.size() >= policy.quorum();
+            case QUORUM -> reader.received() >= quorumPosition() && hosts >= policy.quorum();
             case REQUIRED -> policy.required().contains(reader.name());
             case NONE -> false;
         };
@@ -125,9 +126,42 @@ public final class StreamWriter {
         return slowest;
     }
 
+    /** Hosts that read: one may have several readers. */
+    public int hosts() {
+        return hosts;
+    }
+
+    /** Numbers the hosts of the readers. */
+    private void findHosts() {
+        hosts = 0;
+        for (int i = 0; i < readers.size(); i++) {
+            RemoteReader reader = readers.get(i);
+            reader.host(-1);
+            for (int k = 0; k < i && reader.host() < 0; k++) {
+                reader.host(readers.get(k).isOnHostOf(reader) ? readers.get(k).host() : -1);
+            }
+            if (reader.host() < 0) {
+                reader.host(hosts++);
+            }
+        }
+    }
+
+    /** Whether another reader of the same host counts for it, because it has more. */
+    private boolean isBehindOwnHost(int index) {
+        RemoteReader reader = readers.get(index);
+        for (int i = 0; hosts < readers.size() && i < readers.size(); i++) {
+            RemoteReader other = readers.get(i);
+            if (other.host() == reader.host() && (other.received() > reader.received()
+                || i < index && other.received() == reader.received())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** What as many hosts have as are wanted; with fewer hosts nothing. */
     private long quorumPosition() {
-        if (readers.size() < policy.quorum()) {
+        if (hosts < policy.quorum()) {
             return source.oldest();
         }
         long bound = Long.MAX_VALUE;
@@ -136,7 +170,7 @@ public final class StreamWriter {
             int have = 0;
             for (int i = 0; i < readers.size(); i++) {
                 long received = readers.get(i).received();
-                if (received < bound && received >= greatest) {
+                if (received < bound && received >= greatest && !isBehindOwnHost(i)) {
                     have = received > greatest ? 1 : have + 1;
                     greatest = received;
                 }
@@ -524,6 +558,7 @@ public final class StreamWriter {
             source.onJoined(reader);
         }
         reader.address(path).set(port.name(), port.nameLength());
+        findHosts();
         reader.heard(net.nowNs());
         nodes[path].sender().accept(reader.address(path), reader, join.timeNs(), reader.received());
     }
@@ -649,6 +684,7 @@ public final class StreamWriter {
     /** A reader is not waited for any more; with an errno other than 0 it learns so. */
     private void remove(RemoteReader reader, int errno) {
         readers.remove(reader);
+        findHosts();
         followers -= reader.follows() ? 1 : 0;
         if (errno == 0) {
             forget(reader);

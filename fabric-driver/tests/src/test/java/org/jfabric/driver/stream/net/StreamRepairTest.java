@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jfabric.codec.stream.DataDecoder;
 import org.jfabric.codec.stream.FragmentDecoder;
+import org.jfabric.codec.stream.LeaveDecoder;
 import org.jfabric.codec.stream.LostDecoder;
 import org.junit.jupiter.api.Test;
 
@@ -42,18 +43,18 @@ class StreamRepairTest {
         writer = net.publish("quotes", source, policy, ways);
         source.writer = writer;
         for (int host = 0; host < hosts; host++) {
-            join(host, paths, isMulticast);
+            join(host, 4200, paths, isMulticast);
         }
         runUntil(() -> writer.readers().size() == hosts
             && writer.readers().stream().allMatch(reader -> reader.window() > 0), "joined");
         run(10_000_000);
     }
 
-    private void join(int host, int paths, boolean isMulticast) {
+    private List<StreamPath> join(int host, int port0, int paths, boolean isMulticast) {
         StreamNet net = net();
         List<StreamPath> ways = new ArrayList<>();
         for (int i = 0; i < paths; i++) {
-            SimulatedPaths.Port port = network.open("10.0.1." + host, 4200 + i);
+            SimulatedPaths.Port port = network.open("10.0.1." + host, port0 + i);
             if (isMulticast) {
                 network.joinGroup(port, SimulatedPaths.name("239.0.0.1", 4100 + i));
             }
@@ -64,6 +65,7 @@ class StreamRepairTest {
         sink.network = network;
         sinks.add(sink);
         readers.add(net.subscribe("quotes", "reader" + host, null, sink, ways));
+        return ways;
     }
 
     private StreamNet net() {
@@ -271,5 +273,36 @@ class StreamRepairTest {
             nets.forEach(net -> net.step(network.nowNs));
         }
         assertTrue(offered >= RING / 1088 - 1 && offered < 1024, "accepted " + offered);
+    }
+
+    /** A reliable writer waits for a reader that it does not know to have left. */
+    @Test
+    void shouldLeaveThoughTheDatagramsThatSaySoAreLost() {
+        open(StreamPolicy.reliable(), 0, 1, false);
+        StreamPath way = join(0, 4200, 1, false).getFirst();
+        runUntil(() -> writer.readers().size() == 1, "joined");
+        AtomicInteger left = new AtomicInteger(2);
+        network.loss = (from, to, bytes) -> template(bytes) == LeaveDecoder.TEMPLATE_ID && left.getAndDecrement() > 0;
+        long leftNs = network.nowNs;
+        readers.getFirst().leave();
+        nets.getLast().close(way.node());
+        assertTrue(nets.getLast().isClosing());
+        runUntil(() -> writer.readers().isEmpty() && !nets.getLast().isClosing(), "left, and the socket closed");
+        assertTrue(network.nowNs - leftNs <= 50 * network.delayNs, () -> "after " + (network.nowNs - leftNs) + " ns");
+    }
+
+    @Test
+    void shouldCountAHostOnceForAQuorumWhenItsDriverWasKilledAndIsBack() {
+        open(StreamPolicy.quorum(2), 1, 1, false);
+        nets.removeLast();
+        join(0, 4300, 1, false);
+        runUntil(() -> writer.readers().size() == 2, "joined again");
+        offer(64);
+        runUntil(() -> sinks.getLast().next == 1, "received");
+        run(50_000_000);
+        assertEquals(1, writer.hosts());
+        assertEquals(0, writer.needed(), "two hosts are to have it");
+        join(1, 4200, 1, false);
+        runUntil(() -> writer.hosts() == 2 && writer.needed() == 1, "joined by another host");
     }
 }
