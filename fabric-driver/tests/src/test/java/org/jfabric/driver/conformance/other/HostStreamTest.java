@@ -43,17 +43,18 @@ class HostStreamTest {
 
     private final StreamHosts hosts = new StreamHosts();
     private final Path base = hosts.base;
-    private final int port = hosts.port;
+    private int port;
     private final NumberedMessages messages = new NumberedMessages();
 
     @BeforeEach
     void ready() {
         hosts.ready();
+        port = hosts.port;
     }
 
     @AfterEach
-    void closeKept() {
-        hosts.closeKept();
+    void renew() {
+        hosts.renew();
     }
 
     @AfterAll
