@@ -378,28 +378,28 @@ final class GroupNetwork {
     /** Makes one step; 0 if there was nothing to do. */
     int poll() {
         int work = net.step(services.nowNs());
-        if (!sealed.isEmpty()) {
-            review();
-        }
+        review();
         for (int i = readers.size() - 1; i >= 0; i--) {
             work += readers.get(i).poll();
         }
         return work;
     }
 
-    /** Now and then: names what could not be opened, and has the file of the keys read again. */
+    /** Now and then: names what could not be opened or read, and has the file of the keys read again. */
     private void review() {
         long nowNs = services.nowNs();
         if (isReading || nowNs - reviewedNs < REVIEW_NS) {
             return;
         }
         reviewedNs = nowNs;
-        isReading = true;
-        services.submit(new KeyTask());
+        sending.values().forEach(each -> notice(each.replays.takeNotice()));
+        if (!sealed.isEmpty()) {
+            isReading = true;
+            services.submit(new KeyTask());
+        }
         for (SealedSocket socket : sealed) {
             notice(socket.takeNotice());
         }
-        sending.values().forEach(each -> notice(each.replays.takeNotice()));
     }
 
     private void notice(FabricException notice) {

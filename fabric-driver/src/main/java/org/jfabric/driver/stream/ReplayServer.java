@@ -50,6 +50,7 @@ final class ReplayServer {
     private static final long REQUEST_NS = 1_000_000_000L;
     /** Between two looks at a log that has nothing more: its writer, another process perhaps, wakes no reader. */
     private static final long FOLLOW_NS = 1_000_000;
+    private static final long RELEASE_NS = 1_000_000_000L;
     private static final long NO_ROOM_NS = 100_000;
     private static final long FAILED_NS = 100_000_000;
 
@@ -83,24 +84,36 @@ final class ReplayServer {
         if (server != null) {
             return;
         }
-        try {
-            ServerSocketChannel opened = ServerSocketChannel.open();
-            boolean isGood = false;
+        long beganNs = System.nanoTime();
+        while (server == null) {
             try {
-                opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
-                opened.bind(new InetSocketAddress(local.inetAddress(), local.port()), BACKLOG);
-                isGood = true;
-            } finally {
-                if (!isGood) {
-                    opened.close();
+                server = listen(new InetSocketAddress(local.inetAddress(), local.port()));
+            } catch (IOException e) {
+                // one that was closed a moment ago has the port until its thread has left the system call
+                if (System.nanoTime() - beganNs > RELEASE_NS) {
+                    throw new FabricException(FabricErrno.EADDRINUSE, "the TCP port " + local
+                        + ", by which other hosts read the log, cannot be bound: " + e.getMessage(),
+                        "Name a port that is free for UDP and TCP.", e);
                 }
+                LockSupport.parkNanos(FOLLOW_NS);
             }
-            server = opened;
-        } catch (IOException e) {
-            throw new FabricException(FabricErrno.EADDRINUSE, "the TCP port " + local + ", by which other hosts read"
-                + " the log, cannot be bound: " + e.getMessage(), "Name a port that is free for UDP and TCP.", e);
         }
         start(this::accept);
+    }
+
+    private static ServerSocketChannel listen(InetSocketAddress address) throws IOException {
+        ServerSocketChannel opened = ServerSocketChannel.open();
+        boolean isGood = false;
+        try {
+            opened.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            opened.bind(address, BACKLOG);
+            isGood = true;
+            return opened;
+        } finally {
+            if (!isGood) {
+                opened.close();
+            }
+        }
     }
 
     private static void start(Runnable work) {
@@ -126,7 +139,7 @@ final class ReplayServer {
         }
     }
 
-    /** The last reason why a peer was not proved; null if there is none, or it was taken before. */
+    /** Why the last peer was not proved, or did not get the log; null if there is no reason, or it was taken before. */
     FabricException takeNotice() {
         return notice.getAndSet(null);
     }
@@ -290,6 +303,7 @@ final class ReplayServer {
                 if (!hasBegun) {
                     refuse(e.errno(), String.valueOf(e.getMessage()).replace(log.folder.toString(), group));
                 } else {
+                    notice.set(e);
                     mark(LogReplay.LAST, 0, e.errno());
                 }
             } finally {

@@ -205,7 +205,8 @@ class ReplayStreamTest {
         Publication third = publish(options);
         continues(third, begin + 6_000, reader, replaying);
         for (Reader each : List.of(reader, replaying)) {
-            assertEquals(FabricErrno.name(FabricErrno.ESHUTDOWN), FabricErrno.name(each.end));
+            // one that was just reading the log has not seen the end
+            assertTrue(each.end == 0 || each.end == FabricErrno.ESHUTDOWN, each::toString);
             assertEquals(0, each.gaps);
             assertEquals(next.at(begin + 6_000), each.subscription.next());
         }
