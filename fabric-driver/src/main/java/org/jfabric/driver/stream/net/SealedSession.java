@@ -24,7 +24,7 @@ final class SealedSession {
     final long low;
     private final byte[] use;
     private final Cipher cipher;
-    private final byte[] nonce = new byte[NONCE_BYTES];
+    private final ByteBuffer nonce = ByteBuffer.allocate(NONCE_BYTES);
     private final long[] seen = new long[WINDOW / Long.SIZE];
     private GroupKeys keys;
     /** Of the key that has opened the last datagram. */
@@ -64,8 +64,8 @@ final class SealedSession {
 
     private int crypt(int mode, int of, long number, byte[] from, int offset, int length, byte[] to, int at)
         throws GeneralSecurityException {
-        ByteBuffer.wrap(nonce).putLong(NONCE_BYTES - Long.BYTES, number);
-        cipher.init(mode, subkey(of), new GCMParameterSpec(TAG_BYTES * Byte.SIZE, nonce));
+        nonce.putLong(NONCE_BYTES - Long.BYTES, number);
+        cipher.init(mode, subkey(of), new GCMParameterSpec(TAG_BYTES * Byte.SIZE, nonce.array()));
         return cipher.doFinal(from, offset, length, to, at);
     }
 

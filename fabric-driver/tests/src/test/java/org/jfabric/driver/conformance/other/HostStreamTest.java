@@ -300,6 +300,17 @@ class HostStreamTest {
         assertEquals(FabricErrno.name(FabricErrno.ECONNRESET), FabricErrno.name(reader.end));
     }
 
+    @Test
+    void shouldSealStreamsToAMulticastGroup() {
+        Path keys = keys("keys", "1a".repeat(32));
+        restart(KEY_FILE + keys, KEY_FILE + keys);
+        String group = "239.71.4.1:" + port + "@lo";
+        Publication publication = keep(Publication.on(writing, GROUP).onNetwork(group).open());
+        Reader one = new Reader(keep(Subscription.on(reading, "stream://" + group + "/quotes").open()));
+        messages.stream(publication, 5_000, one);
+        assertEquals(0, one.gaps);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"other", "none"})
     void shouldNotMixDriversWithAndWithoutAKey(String reader) {
