@@ -15,8 +15,6 @@ import org.jfabric.test.TestDirectory;
 
 /** Two drivers that have nothing but a socket in common: {@code alpha} writes streams, {@code beta} reads them. */
 public final class StreamHosts implements AutoCloseable {
-    public static final String GROUP = "jfabric://alpha/quotes";
-
     public final Path base = TestDirectory.create();
     public int port = NumberedMessages.freePort();
     private String name = "quotes";
@@ -126,7 +124,7 @@ public final class StreamHosts implements AutoCloseable {
     }
 
     public Publication.Builder publication() {
-        return publication("jfabric://alpha/" + name);
+        return publication(group());
     }
 
     public Subscription.Builder subscription() {
@@ -135,7 +133,17 @@ public final class StreamHosts implements AutoCloseable {
 
     /** By a relay perhaps. */
     public Subscription.Builder subscription(int at) {
-        return Subscription.on(reading, "stream://127.0.0.1:" + at + '/' + name);
+        return Subscription.on(reading, stream(at));
+    }
+
+    /** Address of the group on its own host. */
+    public String group() {
+        return "jfabric://alpha/" + name;
+    }
+
+    /** Its address on other hosts, by a relay perhaps. */
+    public String stream(int at) {
+        return "stream://127.0.0.1:" + at + '/' + name;
     }
 
     /**

@@ -37,19 +37,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class HostStreamTest {
-    private static final String GROUP = StreamHosts.GROUP;
     private static final String KEY_FILE = "jfabric.udp.streamKeyFile=";
     private static final long SEED = 4711;
 
     private final StreamHosts hosts = new StreamHosts();
     private final Path base = hosts.base;
     private int port;
+    private String group;
     private final NumberedMessages messages = new NumberedMessages();
 
     @BeforeEach
     void ready() {
         hosts.ready();
         port = hosts.port;
+        group = hosts.group();
     }
 
     @AfterEach
@@ -70,20 +71,16 @@ class HostStreamTest {
         return keep(hosts.publication(address).open());
     }
 
-    private static String stream(int at) {
-        return "stream://127.0.0.1:" + at + "/quotes";
-    }
-
     private Subscription subscribe() {
         return keep(hosts.subscription().open());
     }
 
     @Test
     void shouldBringEachMessageOnceAndInOrderToEachReaderOfBothHosts() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader first = new Reader(subscribe());
         Reader second = new Reader(subscribe());
-        Reader local = new Reader(keep(Subscription.on(hosts.writing, GROUP).open()));
+        Reader local = new Reader(keep(Subscription.on(hosts.writing, group).open()));
         messages.stream(publication, 5_000, first, second, local);
         Reader late = new Reader(subscribe());
         assertEquals(5_000, late.next);
@@ -98,7 +95,7 @@ class HostStreamTest {
 
     @Test
     void shouldHoldTheWriterBackUntilTheSlowestReaderOfTheOtherHostHasRead() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader fast = new Reader(subscribe());
         Reader slow = new Reader(subscribe());
         messages.stream(publication, 100, fast, slow);
@@ -123,7 +120,7 @@ class HostStreamTest {
 
     @Test
     void shouldNotWaitOnALossyStreamAndNameTheGaps() {
-        Publication publication = publish(GROUP + "?lossy");
+        Publication publication = publish(group + "?lossy");
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 100, reader);
         Deadline.await("a writer that waits for the driver alone", () -> {
@@ -138,9 +135,9 @@ class HostStreamTest {
 
     @Test
     void shouldNameWhatALossyWriterHasOverwrittenWhileThePathWasCut() {
-        Publication publication = publish(GROUP + "?lossy");
+        Publication publication = publish(group + "?lossy");
         LossyRelay relay = keep(new LossyRelay(port, SEED, 0));
-        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, hosts.stream(relay.port())).open()));
         messages.stream(publication, 100, reader);
         relay.cut(true);
         Deadline.await("more than a ring", () -> {
@@ -158,7 +155,7 @@ class HostStreamTest {
     void shouldReadOnEachThreadOfADriver() {
         hosts.restart(new String[0],
             new String[] {"jfabric.threading.mode=DEDICATED", "jfabric.threading.progressThreads=2"});
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader first = new Reader(subscribe());
         Reader second = new Reader(subscribe());
         Reader third = new Reader(subscribe());
@@ -174,7 +171,7 @@ class HostStreamTest {
 
     @Test
     void shouldSendEverythingBeforeADriverEnds() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 100, reader);
         Deadline.await("messages that are not read yet", () -> {
@@ -190,9 +187,9 @@ class HostStreamTest {
     @ParameterizedTest
     @ValueSource(ints = {10, 100})
     void shouldRepairWhatARelayLoses(int lostPerMille) {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         LossyRelay relay = keep(new LossyRelay(port, SEED, lostPerMille));
-        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, hosts.stream(relay.port())).open()));
         messages.stream(publication, 20_000, reader);
         publication.close();
         awaitEnd(reader, FabricErrno.ESHUTDOWN);
@@ -203,7 +200,7 @@ class HostStreamTest {
 
     @Test
     void shouldEndTheReadersOfAWriterWhoseDriverWasKilled() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 1_000, reader);
         LogPosition next = reader.subscription.next();
@@ -212,9 +209,9 @@ class HostStreamTest {
         assertEquals(1_000, reader.next);
         // at the same address, but another log
         hosts.startWriter();
-        Publication other = publish(GROUP);
+        Publication other = publish(group);
         FabricException refused = assertThrows(FabricException.class,
-            () -> Subscription.on(hosts.reading, stream(port)).from(next).open());
+            () -> Subscription.on(hosts.reading, hosts.stream(port)).from(next).open());
         assertEquals(FabricErrno.EINVAL, refused.errno(), refused::toString);
         Reader again = new Reader(subscribe());
         messages.stream(other, 1_000, again);
@@ -222,7 +219,7 @@ class HostStreamTest {
 
     @Test
     void shouldNotWaitForAHostThatHasDied() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 1_000, reader);
         hosts.killReader(reader.subscription);
@@ -238,7 +235,7 @@ class HostStreamTest {
 
     @Test
     void shouldContinueAtAPositionThatTheWritersRingHas() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         Reader reader = new Reader(subscribe());
         messages.stream(publication, 50, reader);
         LogPosition next = reader.subscription.next();
@@ -246,7 +243,7 @@ class HostStreamTest {
         while (publication.position() < 60) {
             messages.offer(publication);
         }
-        Reader again = new Reader(keep(Subscription.on(hosts.reading, stream(port)).from(next).open()));
+        Reader again = new Reader(keep(Subscription.on(hosts.reading, hosts.stream(port)).from(next).open()));
         messages.stream(publication, 5_000, again);
         assertEquals(0, again.gaps);
     }
@@ -267,9 +264,9 @@ class HostStreamTest {
         Path writers = keys("writers", first);
         Path readers = keys("readers", "# of the readers", first);
         restart(KEY_FILE + writers, KEY_FILE + readers);
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         LossyRelay relay = keep(new LossyRelay(port, SEED, 20));
-        Reader reader = new Reader(keep(Subscription.on(hosts.reading, stream(relay.port())).open()));
+        Reader reader = new Reader(keep(Subscription.on(hosts.reading, hosts.stream(relay.port())).open()));
         messages.stream(publication, 5_000, reader);
         long pauseNs = 1_500_000_000L;
         for (String[] step : new String[][] {{first, second}, {second, first}, {second}}) {
@@ -304,8 +301,8 @@ class HostStreamTest {
     void shouldSealStreamsToAMulticastGroup() {
         Path keys = keys("keys", "1a".repeat(32));
         restart(KEY_FILE + keys, KEY_FILE + keys);
-        String group = "239.71.4.1:" + port + "@lo";
-        Publication publication = keep(Publication.on(writing, GROUP).onNetwork(group).open());
+        String multicast = "239.71.4.1:" + port + "@lo";
+        Publication publication = keep(Publication.on(hosts.writing, group).onNetwork(multicast).open());
         Reader one = new Reader(keep(Subscription.on(reading, "stream://" + group + "/quotes").open()));
         messages.stream(publication, 5_000, one);
         assertEquals(0, one.gaps);
@@ -317,7 +314,7 @@ class HostStreamTest {
         keys("other", "2b".repeat(32));
         restart(KEY_FILE + keys("writers", "1a".repeat(32)),
             KEY_FILE + (reader.equals("none") ? reader : base.resolve(reader).toString()));
-        publish(GROUP);
+        publish(group);
         FabricException silent = assertThrows(FabricException.class, this::subscribe);
         assertEquals(FabricErrno.EHOSTUNREACH, silent.errno(), silent::toString);
         assertTrue(silent.toString().contains("streamKeyFile"), silent::toString);
@@ -328,19 +325,19 @@ class HostStreamTest {
         Path writers = keys("writers", "1a".repeat(32));
         restart(KEY_FILE + writers, KEY_FILE + base.resolve("missing"));
         Files.setPosixFilePermissions(writers, PosixFilePermissions.fromString("rw-r--r--"));
-        refused(Publication.on(hosts.writing, GROUP).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
-        refused(FabricErrno.EACCES, stream(port));
+        refused(Publication.on(hosts.writing, group).onNetwork("127.0.0.1:" + port), FabricErrno.EACCES);
+        refused(FabricErrno.EACCES, hosts.stream(port));
         for (String[] wrong : new String[][] {{}, {"1a"}, {"xy".repeat(32)},
             {"1a".repeat(32), "1b".repeat(32), "1c".repeat(32)}}) {
             keys("writers", wrong);
-            refused(Publication.on(hosts.writing, GROUP).onNetwork("127.0.0.1:" + port));
+            refused(Publication.on(hosts.writing, group).onNetwork("127.0.0.1:" + port));
         }
         keys("writers", "1a".repeat(32));
         // a log would be read in the clear
         FabricException plain = assertThrows(FabricException.class, publication().recordIn(base.resolve("log"))::open);
         assertEquals(FabricErrno.EOPNOTSUPP, plain.errno(), plain::toString);
         assertTrue(plain.toString().contains("Add tls to jfabric.link.enabled"), plain::toString);
-        publish(GROUP);
+        publish(group);
     }
 
     private Publication.Builder publication() {
@@ -366,7 +363,7 @@ class HostStreamTest {
         Reader reader = new Reader(subscribe());
         messages.stream(publication, alone + 1_000, reader);
         try (DriverProcess gamma = hosts.launch("gamma"); Fabric third = StreamHosts.connect(gamma);
-            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Subscription other = Subscription.on(third, hosts.stream(port)).open()) {
             Reader slow = new Reader(other);
             // it does not read, and one of two is enough
             messages.stream(publication, alone + 6_000, reader);
@@ -393,7 +390,7 @@ class HostStreamTest {
         long alone = publication.position();
         assertTrue(alone > 100 && alone < 5_000, publication::toString);
         try (DriverProcess gamma = hosts.launch("gamma"); Fabric third = StreamHosts.connect(gamma);
-            Subscription other = Subscription.on(third, stream(port)).open()) {
+            Subscription other = Subscription.on(third, hosts.stream(port)).open()) {
             Reader required = new Reader(other);
             // the host that is not required reads nothing
             messages.stream(publication, alone + 6_000, required);
@@ -428,11 +425,11 @@ class HostStreamTest {
         refused(publication().quorum(1).required("gamma"));
         refused(publication().required("gamma", ""));
         refused(publication().rateLimit(-1));
-        refused(Publication.on(hosts.writing, GROUP + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
-        refused(Publication.on(hosts.writing, GROUP).quorum(1));
-        refused(Publication.on(hosts.writing, GROUP).rateLimit(1_000_000));
+        refused(Publication.on(hosts.writing, group + "?lossy").onNetwork("127.0.0.1:" + port).quorum(1));
+        refused(Publication.on(hosts.writing, group).quorum(1));
+        refused(Publication.on(hosts.writing, group).rateLimit(1_000_000));
         refused(publication().recordIn(base.resolve("log")).quorum(1));
-        refused(Publication.on(hosts.writing, GROUP).onNetwork("239.1.2.3:" + port).recordIn(base.resolve("log")),
+        refused(Publication.on(hosts.writing, group).onNetwork("239.1.2.3:" + port).recordIn(base.resolve("log")),
             FabricErrno.EOPNOTSUPP);
     }
 
@@ -447,17 +444,17 @@ class HostStreamTest {
 
     @Test
     void shouldRefuseWhatIsNotThere() {
-        Publication publication = publish(GROUP);
+        Publication publication = publish(group);
         refused(FabricErrno.ECONNREFUSED, "stream://127.0.0.1:" + port + "/others");
-        refused(FabricErrno.EINVAL, stream(port) + ";" + stream(port));
+        refused(FabricErrno.EINVAL, hosts.stream(port) + ";" + hosts.stream(port));
         refused(FabricErrno.EINVAL, "stream://127.0.0.1/quotes");
         refused(FabricErrno.EINVAL, "stream://127.0.0.1:" + port);
-        refused(FabricErrno.EINVAL, stream(port) + "?lossy");
+        refused(FabricErrno.EINVAL, hosts.stream(port) + "?lossy");
         FabricException taken = assertThrows(FabricException.class,
             () -> Publication.on(hosts.reading, "jfabric://beta/others").onNetwork("127.0.0.1:" + port).open());
         assertEquals(FabricErrno.EADDRINUSE, taken.errno(), taken::toString);
         FabricException silent = assertThrows(FabricException.class,
-            () -> Subscription.on(hosts.reading, stream(NumberedMessages.freePort())).open());
+            () -> Subscription.on(hosts.reading, hosts.stream(NumberedMessages.freePort())).open());
         assertEquals(FabricErrno.EHOSTUNREACH, silent.errno(), silent::toString);
         // the socket has room for another group
         Publication others = keep(
