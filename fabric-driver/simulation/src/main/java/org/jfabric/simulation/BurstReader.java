@@ -78,9 +78,7 @@ abstract class BurstReader implements StreamListener {
             return open();
         }
         node.wakeAt(simulation.nanoTime() + pollNs);
-        int result = subscription.poll(this, 1 + random.nextInt(burst));
-        Account.require(subscription.position() == next, this + " is at " + subscription.position());
-        onPolled();
+        int result = poll();
         if (result < 0 && result != -FabricErrno.EAGAIN) {
             node.simulation().note("end", node, number, -result);
             onEnd(-result);
@@ -93,6 +91,21 @@ abstract class BurstReader implements StreamListener {
             close();
         }
         return Math.max(0, result);
+    }
+
+    /** Reads, without another call. */
+    int poll() {
+        int result = subscription.poll(this, 1 + random.nextInt(burst));
+        Account.require(subscription.position() == next, this + " is at " + subscription.position());
+        onPolled();
+        return result;
+    }
+
+    /** Reads while another node waits, unless it rests. */
+    void pollOnly() {
+        if (isOpen() && idleUntilNs <= node.simulation().nanoTime()) {
+            poll();
+        }
     }
 
     /** It was killed with its process, and so are its descriptors. */

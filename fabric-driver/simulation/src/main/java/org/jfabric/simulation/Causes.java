@@ -29,6 +29,7 @@ final class Causes {
             false, Fault.Kind.MEMORY),
         cause("was not accepted: ", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
         cause("EMFILE", false, Fault.Kind.CALLS, Fault.Kind.DESCRIPTORS),
+        cause("does not read group .* any more: ", true, Fault.Kind.KILL, Fault.Kind.CUT, Fault.Kind.STOP),
         cause("ENOSPC|no room for message|closed at message", false, Fault.Kind.DISK),
         cause("is not recorded any more|the log .* was closed at", false, Fault.Kind.LOG));
 

@@ -86,6 +86,11 @@ final class ClientNode extends Node {
         return host;
     }
 
+    @Override
+    Program program() {
+        return program;
+    }
+
     /** What is missing at its host. */
     @Override
     NodeFaults faults() {
@@ -117,6 +122,13 @@ final class ClientNode extends Node {
 
     @Override
     int step(int order) {
+        isInside = true;
+        int work = step();
+        isInside = false;
+        return work;
+    }
+
+    private int step() {
         int work = conductor.poll() ? 1 : 0;
         if (gone == null) {
             try {

@@ -46,7 +46,7 @@ public class Node {
     private boolean wasStopped;
     private long wakeNs;
     /** Its driver or program is being run. */
-    private boolean isInside;
+    boolean isInside;
 
     Node(Simulation simulation, int index, String name, String address, Map<String, String> options,
         Function<Node, Program> factory, SplittableRandom random) {
@@ -72,6 +72,16 @@ public class Node {
     /** The address of its host. Returns an IPv4 address without port. */
     public String address() {
         return address;
+    }
+
+    /** Its address in a second network, which streams with two paths use. */
+    String secondAddress() {
+        return second(address);
+    }
+
+    /** The address in the second network of a host that has one in the first. */
+    static String second(String first) {
+        return first.replace("10.0.", "10.1.");
     }
 
     /** The fabric on its driver, open while the node runs. */
@@ -214,6 +224,15 @@ public class Node {
         return work;
     }
 
+    /** Does something as its process. */
+    void inside(Runnable action) {
+        isInside = true;
+        NodeFaults before = faults().enter();
+        action.run();
+        NodeFaults.exit(before);
+        isInside = false;
+    }
+
     /** Whether its driver or program is being run, and waits perhaps for others. */
     boolean isInside() {
         return isInside;
@@ -265,6 +284,7 @@ public class Node {
         resume();
         simulation.network().kill(address);
         simulation.datagrams().kill(address);
+        simulation.datagrams().kill(secondAddress());
         killed.kill();
         faults.disk().closeLeft();
         if (lost != null) {

@@ -11,6 +11,7 @@ import java.util.SplittableRandom;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jfabric.driver.link.best.BestLinkProvider;
 import org.jfabric.driver.link.shm.ShmLinkProvider;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
@@ -33,7 +34,9 @@ public final class Simulate {
     static final String CLIENTS = "clients";
     /** A recorded group, whose writer and readers are killed, and whose disk fails. */
     static final String RECORDED = "recorded";
-    static final List<String> TRAFFICS = List.of(PLAIN, SOAK, CLIENTS, RECORDED);
+    /** Groups that other hosts read, over a network that loses, changes and reorders datagrams. */
+    static final String STREAM = "stream";
+    static final List<String> TRAFFICS = List.of(PLAIN, SOAK, CLIENTS, RECORDED, STREAM);
     /** The link with several links under one address: here loopback, shm and tcp. */
     static final String BEST = BestLinkProvider.NAME;
     /** One seed of so many is for that link. */
@@ -99,7 +102,8 @@ public final class Simulate {
 
     /** Whether a kind of traffic runs over a link. */
     static boolean carries(String link, String traffic) {
-        return RECORDED.equals(traffic) ? ShmLinkProvider.NAME.equals(link) : PLAIN.equals(traffic)
+        return RECORDED.equals(traffic) ? ShmLinkProvider.NAME.equals(link)
+            : STREAM.equals(traffic) ? UdpLinkProvider.NAME.equals(link) : PLAIN.equals(traffic)
             || !UdpLinkProvider.NAME.equals(link) && !(BEST.equals(link) && SOAK.equals(traffic));
     }
 
@@ -112,6 +116,7 @@ public final class Simulate {
         String link = links[random.nextInt(links.length)];
         // not drawn, so that the other seeds have the plans that they had without this link
         link = wantedLink != null ? wantedLink : RECORDED.equals(traffic) ? ShmLinkProvider.NAME
+            : STREAM.equals(traffic) ? UdpLinkProvider.NAME
             : Math.floorMod(seed, SEEDS_PER_BEST) == 3 ? BEST : link;
         if (!carries(link, traffic)) {
             // of what was asked for nothing is replaced in silence
@@ -158,6 +163,9 @@ public final class Simulate {
         if (RECORDED.equals(traffic)) {
             return plan.with(RecordedTraffic.faults(seed, nodes, duration));
         }
+        if (STREAM.equals(traffic)) {
+            return plan.with(StreamTraffic.faults(seed, nodes, duration));
+        }
         return !CLIENTS.equals(traffic) ? plan
             : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
     }
@@ -196,6 +204,9 @@ public final class Simulate {
     }
 
     static Result run(long seed, Duration duration, Plan plan) {
+        if (STREAM.equals(plan.traffic)) {
+            return StreamTraffic.run(seed, duration, plan);
+        }
         if (UdpLinkProvider.NAME.equals(plan.link)) {
             return DatagramTraffic.run(seed, duration, plan);
         }
@@ -241,13 +252,20 @@ public final class Simulate {
     /** What a run has done, if its drivers have recorded no error without a cause. */
     static Result result(
         Simulation simulation, long sent, long failed, long received, long accesses, long refused) {
+        return result(simulation, error -> false, sent, failed, received, accesses, refused);
+    }
+
+    /** The same if some errors need no cause. */
+    static Result result(Simulation simulation, Predicate<String> isExpected, long sent, long failed, long received,
+        long accesses, long refused) {
         List<Throwable> errors = new ArrayList<>();
         long restarts = 0;
         for (Node node : simulation.nodes()) {
             errors.addAll(node.errors());
             restarts += Math.max(0, node.life() - 1);
             for (Throwable error : node.errors()) {
-                if (!Causes.explain(error, simulation.harm().of(node.index()), simulation.harm().counts().keySet())) {
+                if (!isExpected.test(error.toString()) && !Causes.explain(
+                    error, simulation.harm().of(node.index()), simulation.harm().counts().keySet())) {
                     throw simulation.failure(node + " has recorded an error without a cause: " + error, error);
                 }
             }

@@ -58,8 +58,8 @@ public final class SimulateCommand implements Callable<Integer> {
     private String link;
 
     @Option(names = "--traffic", paramLabel = "KIND",
-        description = "plain, soak (not over udp and best), clients (not over udp) or recorded (over shm); default: as"
-            + " the seed chooses.")
+        description = "plain, soak (not over udp and best), clients (not over udp), recorded (over shm) or stream (over"
+            + " udp); default: as the seed chooses, which is not stream.")
     private String traffic;
 
     @Option(names = "--only", paramLabel = "N", split = ",", description = "Only the faults with these numbers.")

@@ -78,6 +78,8 @@ public final class Simulation implements AutoCloseable {
     private boolean failed;
     /** Receives what happens to datagrams, or null. */
     private SimulatedDatagrams.Log datagramLog;
+    /** Called for the nodes that run while another one waits in a control call; null for nothing. */
+    private Consumer<Node> whilePausing;
 
     /** A simulation without nodes. */
     public Simulation(long seed) {
@@ -255,7 +257,7 @@ public final class Simulation implements AutoCloseable {
 
     private Node nodeAt(String host) {
         for (Node node : nodes) {
-            if (node.address().equals(host)) {
+            if (node.address().equals(host) || node.secondAddress().equals(host)) {
                 return node;
             }
         }
@@ -289,8 +291,10 @@ public final class Simulation implements AutoCloseable {
                 Node other = nodes.get(fault.other());
                 harmPairs(node.address(), other.address(), fault.kind());
                 network.cut(node.address(), other.address());
+                network.cut(node.secondAddress(), other.secondAddress());
                 at(nowNs + fault.durationNs(), () -> {
                     network.heal(node.address(), other.address());
+                    network.heal(node.secondAddress(), other.secondAddress());
                     note("heal", node, other.index(), 0);
                 });
             }
@@ -370,11 +374,13 @@ public final class Simulation implements AutoCloseable {
     public void heal() {
         faults.clear();
         datagrams.faults(0, 0, 0, 0);
+        datagrams.corrupt(0, false);
         for (Node node : nodes) {
             node.resume();
             node.faults().end();
             for (Node other : nodes) {
                 network.heal(node.address(), other.address());
+                network.heal(node.secondAddress(), other.secondAddress());
             }
             if (!node.isUp()) {
                 guarded(node::start);
@@ -388,10 +394,18 @@ public final class Simulation implements AutoCloseable {
         nowNs += STEP_NS + random.nextLong(PAUSE_SPREAD_NS);
         for (Node node : nodes) {
             node.cycleOnly();
+            if (whilePausing != null && node.isRunning() && !node.isInside()) {
+                node.inside(() -> whilePausing.accept(node));
+            }
             if (!node.isInside()) {
                 endIfKilled(node);
             }
         }
+    }
+
+    /** Does something for each node that runs while another one waits in a control call; it must not wait itself. */
+    void whilePausing(Consumer<Node> action) {
+        whilePausing = action;
     }
 
     /** Ends a process that was killed in the middle of a call, and starts it again. */
@@ -522,7 +536,8 @@ public final class Simulation implements AutoCloseable {
                 guarded(node::close);
             }
             for (Node node : nodes) {
-                int sockets = network.openSockets(node.address()) + datagrams.openSockets(node.address());
+                int sockets = network.openSockets(node.address()) + datagrams.openSockets(node.address())
+                    + datagrams.openSockets(node.secondAddress());
                 List<String> files = filesOf(node);
                 if (sockets != 0 || !files.isEmpty()) {
                     throw failure(node + " has left " + sockets + " sockets and the files " + files, null);

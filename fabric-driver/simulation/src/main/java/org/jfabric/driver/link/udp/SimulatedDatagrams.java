@@ -2,6 +2,7 @@ package org.jfabric.driver.link.udp;
 
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiPredicate;
@@ -26,16 +27,24 @@ public final class SimulatedDatagrams extends UdpNetwork {
          * Something happened to a datagram, or to one of its copies.
          *
          * @param kind      {@link #SENT}, {@link #ARRIVED}, {@link #RECEIVED}, {@link #DOUBLED},
-         *                  {@link #LOST} or {@link #NO_ROOM}.
+         *                  {@link #CORRUPTED}, {@link #LOST} or {@link #NO_ROOM}.
          * @param to        address that it was sent to; the receiver's own, for a copy of a multicast.
          * @param firstWord its first 8 bytes, in the byte order of the host; 0 if it is shorter.
          */
         void note(String kind, SocketName from, SocketName to, long firstWord);
     }
 
+    /** Sees the datagrams. */
+    public interface Tap {
+        /** A datagram leaves its sender. */
+        void sent(SocketName from, SocketName to, byte[] bytes);
+    }
+
     public static final String SENT = "datagram";
     /** It has arrived: it waits in the receiver's socket. */
     public static final String ARRIVED = "arrived";
+    /** The network has changed a copy, and the sums of UDP are right nevertheless. */
+    public static final String CORRUPTED = "corrupted";
     /** A receiver has taken it. */
     public static final String RECEIVED = "taken";
     /** The network has made a further copy. */
@@ -49,6 +58,8 @@ public final class SimulatedDatagrams extends UdpNetwork {
     private static final int PORTS = 28_232;
     private static final int PER_MILLE = 1000;
     private static final int MOST_COPIES = 3;
+    /** Of the messages of streams: sizes, schema, and the number of a stream, member or reader. */
+    private static final int[] NOTICED = {0, 1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
     private final NanoClock clock;
     private final SplittableRandom random;
@@ -64,6 +75,10 @@ public final class SimulatedDatagrams extends UdpNetwork {
     private int doubledPerMille;
     private int latePerMille;
     private long latestNs;
+    private int corruptedPerMille;
+    private boolean isSealed;
+    /** Null without one. */
+    private Tap tap;
 
     /**
      * A network without hosts, whose delays the seed chooses.
@@ -99,6 +114,24 @@ public final class SimulatedDatagrams extends UdpNetwork {
         doubledPerMille = newDoubledPerMille;
         latePerMille = newLatePerMille;
         latestNs = newLatestNs;
+    }
+
+    /**
+     * Sets how often datagrams of streams are changed from now on, in a way that the sums of UDP do not show: cut, or
+     * another byte.
+     *
+     * @param newCorruptedPerMille of 1,000 datagrams so many are changed.
+     * @param newIsSealed          whether anything may be changed, because they are sealed; else only what has to be
+     *                             noticed.
+     */
+    public void corrupt(int newCorruptedPerMille, boolean newIsSealed) {
+        corruptedPerMille = newCorruptedPerMille;
+        isSealed = newIsSealed;
+    }
+
+    /** Shows all datagrams that are sent. */
+    public void tap(Tap newTap) {
+        tap = newTap;
     }
 
     /**
@@ -197,6 +230,9 @@ public final class SimulatedDatagrams extends UdpNetwork {
     /** A datagram leaves its sender. */
     void send(SimulatedDatagramPort from, SocketName to, byte[] bytes) {
         note(SENT, from.name(), to, bytes);
+        if (tap != null) {
+            tap.sent(from.name(), to, bytes);
+        }
         boolean isGroup = to.inetAddress().isMulticastAddress();
         boolean isTaken = false;
         for (int i = 0; i < ports.size(); i++) {
@@ -227,8 +263,23 @@ public final class SimulatedDatagrams extends UdpNetwork {
             }
             long timeNs = nowNs() + baseNs + random.nextLong(spreadNs);
             boolean isLate = i > 0 || random.nextInt(PER_MILLE) < latePerMille;
-            to.add(from, bytes, isLate && latestNs > 0 ? timeNs + random.nextLong(latestNs) : timeNs, isLate, copies++);
+            byte[] copy = bytes;
+            if (corruptedPerMille > 0 && random.nextInt(PER_MILLE) < corruptedPerMille) {
+                note(CORRUPTED, from.name(), shown, bytes);
+                copy = corrupted(bytes);
+            }
+            to.add(from, copy, isLate && latestNs > 0 ? timeNs + random.nextLong(latestNs) : timeNs, isLate, copies++);
         }
+    }
+
+    private byte[] corrupted(byte[] bytes) {
+        if (random.nextInt(4) == 0) {
+            return Arrays.copyOf(bytes, random.nextInt(bytes.length));
+        }
+        byte[] copy = bytes.clone();
+        int at = isSealed ? random.nextInt(copy.length) : NOTICED[random.nextInt(NOTICED.length)];
+        copy[at] ^= (byte) (1 + random.nextInt(255));
+        return copy;
     }
 
     private SimulatedDatagramPort find(SocketName name) {

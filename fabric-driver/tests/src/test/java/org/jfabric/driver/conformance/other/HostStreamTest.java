@@ -303,7 +303,8 @@ class HostStreamTest {
         restart(KEY_FILE + keys, KEY_FILE + keys);
         String multicast = "239.71.4.1:" + port + "@lo";
         Publication publication = keep(Publication.on(hosts.writing, group).onNetwork(multicast).open());
-        Reader one = new Reader(keep(Subscription.on(reading, "stream://" + group + "/quotes").open()));
+        Reader one = new Reader(keep(Subscription.on(hosts.reading,
+            "stream://" + multicast + group.substring(group.lastIndexOf('/'))).open()));
         messages.stream(publication, 5_000, one);
         assertEquals(0, one.gaps);
     }
