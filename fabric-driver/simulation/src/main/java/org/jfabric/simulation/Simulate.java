@@ -160,14 +160,12 @@ public final class Simulate {
         // drawn last, so that the plans of other links are the same with and without them
         options.put("jfabric.udp.bufferBytes", Integer.toString(1 << 12 + random.nextInt(10)));
         options.put("jfabric.udp.batchSize", Integer.toString(1 << random.nextInt(6)));
-        if (RECORDED.equals(traffic)) {
-            return plan.with(RecordedTraffic.faults(seed, nodes, duration));
-        }
-        if (STREAM.equals(traffic)) {
-            return plan.with(StreamTraffic.faults(seed, nodes, duration));
-        }
-        return !CLIENTS.equals(traffic) ? plan
-            : plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
+        return switch (traffic) {
+            case RECORDED -> plan.with(RecordedTraffic.faults(seed, nodes, duration));
+            case STREAM -> plan.with(StreamTraffic.faults(seed, nodes, duration));
+            case CLIENTS -> plan.with(random.nextBoolean() ? killsOfClients(plan) : faultsOfHosts(plan));
+            default -> plan;
+        };
     }
 
     /** Peers are lost, and while there is no room for files are connected by tcp. */

@@ -23,7 +23,9 @@ final class StreamLedger {
     private static final int HEADER = MessageHeaderDecoder.ENCODED_LENGTH;
 
     /** What waits for what. */
-    enum Policy { RELIABLE, LOSSY, QUORUM, REQUIRED }
+    enum Policy {
+        RELIABLE, LOSSY, QUORUM, REQUIRED
+    }
 
     /** A log: each opening of the group makes one. */
     final class Log {

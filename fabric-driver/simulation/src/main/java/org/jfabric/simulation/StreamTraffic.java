@@ -309,7 +309,8 @@ final class StreamTraffic implements Program {
                 throw simulation.failure(wrong[0].getMessage(), wrong[0]);
             }
             simulation.whilePausing(null);
-            return Simulate.result(simulation, settings::isExpected, ledgers.stream().mapToLong(each -> each.accepted).sum(), 0,
+            return Simulate.result(simulation, settings::isExpected,
+                ledgers.stream().mapToLong(each -> each.accepted).sum(), 0,
                 ledgers.stream().mapToLong(each -> each.received).sum(),
                 ledgers.stream().mapToLong(each -> each.inGaps).sum(),
                 ledgers.stream().mapToLong(each -> each.refused).sum());

@@ -159,14 +159,14 @@ class HostStreamTest {
         Reader first = new Reader(subscribe());
         Reader second = new Reader(subscribe());
         Reader third = new Reader(subscribe());
-        messages.stream(publication, 2_000, first, second, third);
+        messages.stream(publication, 500, first, second, third);
         // the thread that has the ring keeps it while any of them reads
         first.subscription.close();
-        messages.stream(publication, 4_000, second, third);
+        messages.stream(publication, 1_000, second, third);
         publication.close();
         awaitEnd(second, FabricErrno.ESHUTDOWN);
         awaitEnd(third, FabricErrno.ESHUTDOWN);
-        assertEquals(8_000, second.next + third.next);
+        assertEquals(2_000, second.next + third.next);
     }
 
     @Test
