@@ -23,6 +23,8 @@ abstract class BurstReader implements StreamListener {
     private final long longestPauseNs;
     Subscription subscription;
     private int openedLife;
+    /** Its errno, if the last poll has said that the group has ended: another poll might continue it. */
+    private int ended;
     /** Position of the next message. */
     long next;
     private long idleUntilNs;
@@ -75,6 +77,7 @@ abstract class BurstReader implements StreamListener {
                 return 0;
             }
             openedLife = node.life();
+            ended = 0;
             return open();
         }
         node.wakeAt(simulation.nanoTime() + pollNs);
@@ -95,7 +98,11 @@ abstract class BurstReader implements StreamListener {
 
     /** Reads, without another call. */
     int poll() {
+        if (ended != 0) {
+            return -ended;
+        }
         int result = subscription.poll(this, 1 + random.nextInt(burst));
+        ended = result < 0 && result != -FabricErrno.EAGAIN ? -result : 0;
         Account.require(subscription.position() == next, this + " is at " + subscription.position());
         onPolled();
         return result;
