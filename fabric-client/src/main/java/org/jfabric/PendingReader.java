@@ -9,6 +9,15 @@ import org.jfabric.info.FabricException;
  * A reader of a group that is being joined ({@link Endpoint#beginReader}). The driver answers when the writer has, or
  * has not for some seconds.
  *
+ * <pre>{@code
+ * PendingReader pending = endpoint.beginReader("stream://10.0.0.7:4100/quotes", 7, new JoinAttr());
+ * MulticastReader reader = pending.poll();
+ * while (reader == null) {
+ *     Thread.onSpinWait();
+ *     reader = pending.poll();
+ * }
+ * }</pre>
+ *
  * <p>Owner: one thread at a time.
  */
 public final class PendingReader {
