@@ -42,8 +42,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>The header is written once; the magic is stored last, behind a fence, because {@code cnc} and {@code record} can be
- * opened by their names before that.
+ * <p>The header is written once; the magic is stored last, behind a fence, because {@code cnc} and {@code record} can
+ * be opened by their names before that.
  */
 public final class FileHeaderDescriptor {
     /** The eight characters {@code JFABRIC\0}, read as a little-endian long. */

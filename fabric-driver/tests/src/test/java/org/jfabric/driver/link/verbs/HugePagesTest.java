@@ -83,7 +83,8 @@ class HugePagesTest {
         assertEquals(0x5020_0000L, pages.address());
         assertEquals(aligned(), system.calls.subList(1, 3));
         pages.close();
-        assertEquals("munmap " + USUAL + ' ' + (4L * HugePages.HUGE_BYTES + PinnedMemory.pages(5000)), system.calls.getLast());
+        long mapped = 4L * HugePages.HUGE_BYTES + PinnedMemory.pages(5000);
+        assertEquals("munmap " + USUAL + ' ' + mapped, system.calls.getLast());
     }
 
     @Test
