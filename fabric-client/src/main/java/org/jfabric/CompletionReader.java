@@ -59,6 +59,8 @@ class CompletionReader implements Waitable {
     private final boolean mayOverrun;
     private final boolean keepsErrData;
     private MemorySegment memory;
+    /** The same addresses for threads that only ask, in one object: they may ask while the reader moves on. */
+    private volatile QueueFile file;
     private long position;
     private long emptyPosition;
     private int idlePolls;
@@ -118,6 +120,21 @@ class CompletionReader implements Waitable {
         this.heldBackAddress = memory.address() + CompletionQueueDescriptor.HELD_BACK_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
         this.readTimes = memory.address() + CompletionQueueDescriptor.READ_TIMES_OFFSET;
+        this.file = new QueueFile(memory, records, mask, readPositionAddress, stateAddress, heldBackAddress);
+    }
+
+    /** The words of one file. */
+    private record QueueFile(
+        MemorySegment memory, long records, long mask, long readPosition, long state, long heldBack) {
+        /** As {@link CompletionReader#kind}. */
+        int kind(long number) {
+            return CompletionReader.kind(
+                UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH), number);
+        }
+
+        boolean isOverrun() {
+            return UnsafeApi.getIntAcquire(null, state) == CompletionQueueDescriptor.STATE_OVERRUN;
+        }
     }
 
     /** Whether a handler of the application is being called. It must not read the queue. */
@@ -168,8 +185,8 @@ class CompletionReader implements Waitable {
      */
     @Override
     public boolean isReady() {
-        return kind(UnsafeApi.getLongVolatile(null, readPositionAddress)) != 0
-            || UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN;
+        QueueFile seen = file;
+        return seen.kind(UnsafeApi.getLongAcquire(null, seen.readPosition)) != 0 || seen.isOverrun();
     }
 
     /** As {@link #isReady()}, or the driver has ended. */
@@ -187,19 +204,20 @@ class CompletionReader implements Waitable {
      */
     @Override
     public boolean isReady(long needed, long seenErrors) {
-        long last = position + needed - 1;
-        if (kind(last) != 0) {
+        QueueFile seen = file;
+        long first = position;
+        long last = first + needed - 1;
+        if (seen.kind(last) != 0) {
             return true;
         }
         int kind;
-        for (long number = position; number < last && (kind = kind(number)) != 0; number++) {
+        for (long number = first; number < last && (kind = seen.kind(number)) != 0; number++) {
             if (kind != KIND_SUCCESS) {
                 return true;
             }
         }
         // while messages wait for slots no more entries may come before some are read
-        return UnsafeApi.getIntAcquire(null, stateAddress) == CompletionQueueDescriptor.STATE_OVERRUN
-            || UnsafeApi.getIntAcquire(null, heldBackAddress) != 0 && kind(position) != 0;
+        return seen.isOverrun() || UnsafeApi.getIntAcquire(null, seen.heldBack) != 0 && seen.kind(first) != 0;
     }
 
     /** Shows up to {@code limit} entries to the handler; see {@link CompletionQueue#poll}. */
@@ -450,7 +468,10 @@ class CompletionReader implements Waitable {
 
     /** Kind of the entry with that number; 0 if it is not written yet. */
     private int kind(long number) {
-        long word = UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH);
+        return kind(UnsafeApi.getLongAcquire(null, records + (number & mask) * RECORD_LENGTH), number);
+    }
+
+    private static int kind(long word, long number) {
         return (int) word == (int) (number + 1) ? (int) (word >>> KIND_SHIFT) & 0xFF : 0;
     }
 

@@ -133,8 +133,10 @@ final class CounterValues implements Waitable {
 
     /** Modulo 2^63, so that a value is never mistaken for an errno. */
     private long sum(int countedOffset, int addedOffset) {
-        long sum = UnsafeApi.getLongAcquire(null, address + countedOffset)
-            + UnsafeApi.getLongAcquire(null, address + addedOffset);
+        // both of one file, while another thread moves to the next one
+        long file = address;
+        long sum = UnsafeApi.getLongAcquire(null, file + countedOffset)
+            + UnsafeApi.getLongAcquire(null, file + addedOffset);
         Reference.reachabilityFence(memory);
         return sum & Long.MAX_VALUE;
     }

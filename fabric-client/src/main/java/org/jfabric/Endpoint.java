@@ -919,7 +919,10 @@ public final class Endpoint implements Fid {
         options.onEnabled(ready.txSize(), ready.rxSize());
         applyOpFlags();
         isClaimed = false;
-        submission = Submission.open(info, port, bindings, memory, maxMsgSize, injectSize, context);
+        Submission opened = Submission.open(info, port, bindings, memory, maxMsgSize, injectSize, context);
+        // other threads take it from a plain field: they find what is in it
+        UnsafeApi.storeFence();
+        submission = opened;
         onConnection(!info.connects());
         receive = (Info.directions(info.caps()) & Flags.RECV) != 0 && bindings.receiveContext() == null
             ? submission : null;
@@ -949,9 +952,11 @@ public final class Endpoint implements Fid {
             // in this order: another thread that finds nowhere to send to finds out why
             isUnconnected = endpoint.isUnconnected;
             isClaimed = endpoint.isClaimed;
+            UnsafeApi.storeStoreFence();
         }
         transmit = endpoint.transmit;
         accesses = endpoint.accesses;
+        UnsafeApi.storeStoreFence();
         isUnconnected = endpoint.isUnconnected;
         isClaimed = endpoint.isClaimed;
         if (state == OPEN && endpoint.state == ENABLED) {
@@ -992,6 +997,8 @@ public final class Endpoint implements Fid {
 
     /** Why an operation is not taken, a negative errno. */
     int refused() {
+        // the caller has found nowhere to post to; why was stored before
+        UnsafeApi.loadFence();
         if (!isUsable()) {
             return state == ENABLED && !driver.isLost() ? -FabricErrno.EAGAIN : -FabricErrno.EOPBADSTATE;
         }
@@ -1027,9 +1034,11 @@ public final class Endpoint implements Fid {
         // in this order: another thread that finds nowhere to send to finds out why
         if (isConnected) {
             transmitTo(submission);
+            UnsafeApi.storeStoreFence();
             isUnconnected = false;
         } else {
             isUnconnected = true;
+            UnsafeApi.storeStoreFence();
             transmitTo(null);
         }
         aliases.update();

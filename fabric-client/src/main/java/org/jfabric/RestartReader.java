@@ -2,6 +2,7 @@ package org.jfabric;
 
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
+import org.agrona.UnsafeApi;
 import org.agrona.collections.LongArrayList;
 import org.jfabric.client.CompletionCredits;
 import org.jfabric.client.DriverState;
@@ -91,7 +92,8 @@ final class RestartReader extends CompletionReader {
     /** The driver is gone, and all submissions of the queue were suspended. */
     void seal() {
         last.isSealed = true;
-        // after the volatile store, see moveTo
+        // behind that store, see moveTo
+        UnsafeApi.storeStoreFence();
         hasSuccessor(true);
     }
 
@@ -195,7 +197,7 @@ final class RestartReader extends CompletionReader {
 
     @Override
     public boolean isReady(long needed, long seenErrors) {
-        return super.isReady(needed, seenErrors) || isEmpty() && isBehindEntries();
+        return super.isReady(needed, seenErrors) || isBehindEntries() && !super.isReady();
     }
 
     @Override
@@ -220,6 +222,8 @@ final class RestartReader extends CompletionReader {
         era = following;
         super.driverSignal(following.driverSignal);
         hasSuccessor(false);
+        // whoever seals it now is seen here, or finds the mark cleared before setting it
+        UnsafeApi.fullFence();
         if (following.isSealed) {
             hasSuccessor(true);
         }

@@ -42,6 +42,32 @@ class CounterValuesTest {
     }
 
     @Test
+    void shouldNotAddWordsOfTwoFilesWhileItMovesToTheNext() throws InterruptedException {
+        int moves = 100_000;
+        MemorySegment files = Arena.ofAuto().allocate((long) moves * CounterDescriptor.FILE_LENGTH, 4096);
+        CounterValues moved = new CounterValues(memory, false, true);
+        Thread driver = Thread.ofPlatform().start(() -> {
+            for (int i = 0; i < moves; i++) {
+                MemorySegment next = files.asSlice(
+                    (long) i * CounterDescriptor.FILE_LENGTH, CounterDescriptor.FILE_LENGTH);
+                moved.moveTo(next);
+                for (int turn = 0; turn < 50; turn++) {
+                    Thread.onSpinWait();
+                }
+                UnsafeApi.putLongRelease(null, next.address() + CounterDescriptor.COUNTED_OFFSET, 1);
+            }
+        });
+        long last = 0;
+        while (driver.isAlive()) {
+            long value = moved.value();
+            assertTrue(value >= last, last + " before " + value);
+            last = value;
+        }
+        driver.join();
+        assertEquals(moves, moved.value());
+    }
+
+    @Test
     void shouldTranslateAThresholdIntoWhatTheDriverCounts() {
         count(100, 0);
         assertEquals(7, values.wakeAt(7));

@@ -1,5 +1,6 @@
 package org.jfabric.client;
 
+import org.agrona.UnsafeApi;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -35,7 +36,12 @@ public final class DriverState {
 
     /** Whether the driver is gone for good. */
     public boolean isLost() {
-        return gone && !away;
+        if (!gone) {
+            return false;
+        }
+        // gone is set behind away, and taken back before it: read on either side of it
+        UnsafeApi.loadFence();
+        return !away && gone;
     }
 
     /** Why the driver is gone. Returns the reason, or null while it lives. */
@@ -65,6 +71,8 @@ public final class DriverState {
             }
             away = true;
             reason = why;
+            // a thread that sees that it is gone sees that it is away; stores may pass a volatile one before them
+            UnsafeApi.storeStoreFence();
             gone = true;
         }
         return true;

@@ -48,8 +48,10 @@ public final class Libc {
     /** No memory is reserved for pages that are never written. */
     private static final int MAP_NORESERVE = 0x4000;
 
-    /** Take huge pages that the administrator has reserved. */
+    /** Take huge pages that the administrator has reserved, of the system's default size unless another is added. */
     public static final int MAP_HUGETLB = 0x40000;
+    /** With {@link #MAP_HUGETLB}: pages of 2 MiB, whatever the default is. */
+    public static final int MAP_HUGE_2MB = 21 << 26;
 
     /** Back aligned parts by huge pages where there are some free. */
     public static final int MADV_HUGEPAGE = 14;

@@ -2,6 +2,7 @@ package org.jfabric.layout;
 
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.agrona.UnsafeApi;
 
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 
@@ -41,7 +42,8 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
  *  +---------------------------------------------------------------+
  * </pre>
  *
- * <p>The header is written once, before another process can open the file; the magic is stored last.
+ * <p>The header is written once; the magic is stored last, behind a fence, because {@code cnc} and {@code record} can
+ * be opened by their names before that.
  */
 public final class FileHeaderDescriptor {
     /** The eight characters {@code JFABRIC\0}, read as a little-endian long. */
@@ -105,6 +107,8 @@ public final class FileHeaderDescriptor {
         buffer.putLong(OWNER_LOW_OFFSET, owner.low(), LITTLE_ENDIAN);
         buffer.putLong(GENERATION_OFFSET, generation, LITTLE_ENDIAN);
         buffer.putLong(DATA_LENGTH_OFFSET, dataLength, LITTLE_ENDIAN);
+        // who finds the magic, in a file that can be opened by its name already, finds all that was written before
+        UnsafeApi.storeFence();
         buffer.putLong(MAGIC_OFFSET, MAGIC, LITTLE_ENDIAN);
     }
 
@@ -116,6 +120,7 @@ public final class FileHeaderDescriptor {
      */
     public static String verify(DirectBuffer buffer, FileType type) {
         long magic = buffer.getLong(MAGIC_OFFSET, LITTLE_ENDIAN);
+        UnsafeApi.loadFence();
         if (magic != MAGIC) {
             return "the file does not start with the JFabric magic (seen 0x" + Long.toHexString(magic) + ")";
         }

@@ -280,6 +280,8 @@ public final class GroupConsumer {
 
     /** The record at the cursor is overwritten, or impossible. */
     private int onOverrun(String otherwise) {
+        // the record was read before the word that says whether it was overwritten meanwhile
+        UnsafeApi.loadFence();
         if (copy == 0 || otherwise != null && intent() - cursor <= capacity) {
             return broken(otherwise);
         }

@@ -7,15 +7,18 @@ import org.agrona.UnsafeApi;
  * client writes where it is, the driver where the group ends.
  *
  * <pre>
- *  320  offset, 8 bytes      everything before it in the ring was read; stored last, release
+ *  320  offset, 8 bytes      everything before it in the ring was read; stored first
  *  328  position, 8 bytes    of the next message
- *  336  lost, 8 bytes        messages that the writer did not wait for
+ *  336  lost, 8 bytes        messages that the writer did not wait for; stored last
  *  448  end offset, 8 bytes  the group ends there for this reader
  *  456  end errno, 4 bytes   why, or 0 while it does not end; stored last, release
  * </pre>
  *
  * <p>The client stores its place when it has read all there is, and after each part of the ring
  * ({@link #PLACES_PER_RING}): the driver reads the words all the time, and each store takes the line from it.
+ *
+ * <p>The driver reads the three words in the other order, lost, position, offset, while the client may be storing the
+ * next place: so no position and no number of lost messages is ahead of the offset that it is checked against.
  */
 public final class ReadPlaceDescriptor {
     /** So many times in a ring, or more often, a reader says where it is. */
@@ -41,18 +44,18 @@ public final class ReadPlaceDescriptor {
     }
 
     public static long position(long file) {
-        return UnsafeApi.getLong(file + POSITION_OFFSET);
+        return UnsafeApi.getLongAcquire(null, file + POSITION_OFFSET);
     }
 
     public static long lost(long file) {
-        return UnsafeApi.getLong(file + LOST_OFFSET);
+        return UnsafeApi.getLongAcquire(null, file + LOST_OFFSET);
     }
 
     /** Stores where the client is; what it has read may be overwritten from now on. */
     public static void store(long file, long offset, long position, long lost) {
-        UnsafeApi.putLong(file + POSITION_OFFSET, position);
-        UnsafeApi.putLong(file + LOST_OFFSET, lost);
         UnsafeApi.putLongRelease(null, file + OFFSET_OFFSET, offset);
+        UnsafeApi.putLongRelease(null, file + POSITION_OFFSET, position);
+        UnsafeApi.putLongRelease(null, file + LOST_OFFSET, lost);
     }
 
     /** Why the group ends for this reader, or 0. */

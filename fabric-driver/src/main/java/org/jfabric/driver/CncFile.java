@@ -170,13 +170,13 @@ final class CncFile implements ErrorHandler, AutoCloseable {
                 + FabricErrno.describe(-result));
             return false;
         }
-        // the common header last: a reader that finds it finds everything
+        // the magic last: a reader that finds it finds everything
         UnsafeBuffer whole = file.buffer();
-        int header = FileHeaderDescriptor.HEADER_LENGTH;
-        whole.putBytes(header, kept, header, kept.length - header);
+        int magic = FileHeaderDescriptor.MAGIC_OFFSET + Long.BYTES;
+        whole.putBytes(magic, kept, magic, kept.length - magic);
         errorLog = new DistinctErrors(errors, clock);
         UnsafeApi.fullFence();
-        whole.putBytes(0, kept, 0, header);
+        whole.putBytes(0, kept, 0, magic);
         return true;
     }
 

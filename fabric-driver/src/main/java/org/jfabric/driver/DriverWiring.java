@@ -313,7 +313,8 @@ final class DriverWiring implements AutoCloseable {
     boolean prepareSleep() {
         ProgressThread only = threads.getFirst();
         sleepers.arm();
-        if (only.agent().pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()) {
+        if (only.agent().pollBeforeSleep() != 0 || !conductorInbox.isEmpty() || conductor.hasPendingEvents()
+            || conductor.hasPosted()) {
             return false;
         }
         if (hasTimers()) {

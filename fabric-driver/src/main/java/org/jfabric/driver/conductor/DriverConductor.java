@@ -289,6 +289,11 @@ public final class DriverConductor implements Agent {
             || !commands.isEmpty() || registry.sessions().size() > embedded.size()) {
             return true;
         }
+        return hasPosted();
+    }
+
+    /** Whether a client that embeds the driver has posted a command. */
+    public boolean hasPosted() {
         for (int i = embedded.size() - 1; i >= 0; i--) {
             if (embedded.get(i).commands().word() != 0) {
                 return true;

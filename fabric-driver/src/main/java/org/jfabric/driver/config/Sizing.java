@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.codec.queue.WorkRequestDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
@@ -21,8 +22,8 @@ import org.jfabric.layout.RecordRingDescriptor;
  */
 public final class Sizing {
 
-    /** Files take whole pages of a tmpfs. */
-    static final long PAGE_BYTES = 4096;
+    /** Files take whole pages of a tmpfs: 4 KiB, on some aarch64 kernels 16 or 64. */
+    static final long PAGE_BYTES = UnsafeApi.pageSize();
     /** The cnc file's own header in front of the counters. */
     static final long CNC_HEADER_BYTES = 4096;
     /** Activity bytes of a client's queues, one each. */
@@ -121,13 +122,14 @@ public final class Sizing {
      */
     public static Need forDriver(DriverConfig config) {
         long valuesBytes = config.get(CncConfig.COUNTERS_LENGTH_BYTES);
+        long metadataBytes = valuesBytes / CountersReader.COUNTER_LENGTH * CountersReader.METADATA_LENGTH;
+        long errorsBytes = config.get(CncConfig.ERROR_LOG_LENGTH_BYTES);
+        long restBytes = valuesBytes + metadataBytes + errorsBytes;
         List<Part> parts = new ArrayList<>(List.of(
-            new Part("cnc: header", CNC_HEADER_BYTES),
+            new Part("cnc: header", pages(CNC_HEADER_BYTES + restBytes) - restBytes),
             new Part("cnc: counters' values", valuesBytes),
-            new Part(
-                "cnc: counters' metadata",
-                valuesBytes / CountersReader.COUNTER_LENGTH * CountersReader.METADATA_LENGTH),
-            new Part("cnc: error log", config.get(CncConfig.ERROR_LOG_LENGTH_BYTES))));
+            new Part("cnc: counters' metadata", metadataBytes),
+            new Part("cnc: error log", errorsBytes)));
         int events = config.get(LogConfig.RECORD_EVENTS);
         if (events > 0) {
             parts.add(new Part("record: last events", pages(

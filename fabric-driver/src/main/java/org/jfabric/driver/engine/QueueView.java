@@ -149,9 +149,14 @@ public final class QueueView {
         }
         if (cursor >= records) {
             next(Phase.WRITE);
-            // a full fence: no reader may see a new row together with the old sequence
-            UnsafeApi.putLongVolatile(null, sequenceAddress, ++sequence);
+            beginWrite();
         }
+    }
+
+    /** No reader may see a new row together with the old sequence; a volatile store alone lets later stores pass it. */
+    private void beginWrite() {
+        UnsafeApi.putLongOpaque(null, sequenceAddress, ++sequence);
+        UnsafeApi.storeStoreFence();
     }
 
     private void next(Phase following) {
@@ -188,7 +193,7 @@ public final class QueueView {
     /** The endpoint is closed: the last snapshot stays in the file, marked as ended. */
     private void end() {
         endScan();
-        UnsafeApi.putLongVolatile(null, sequenceAddress, ++sequence);
+        beginWrite();
         if (!looked) {
             totals.clear();
             writeHead(beginNs);

@@ -11,6 +11,9 @@ public final class ReadPlace {
     /** Null if no thread can sleep at the queue. */
     private final WaitPoint waitPoint;
     private boolean isTaken;
+    private long offset;
+    private long position;
+    private long lost;
 
     /** The words in a mapped file. */
     public ReadPlace(long file, WaitPoint waitPoint) {
@@ -35,16 +38,24 @@ public final class ReadPlace {
         isTaken = false;
     }
 
+    /** Reads the client's words: the position and the lost messages are those of the offset, or of one before it. */
+    public void look() {
+        lost = ReadPlaceDescriptor.lost(file);
+        position = ReadPlaceDescriptor.position(file);
+        offset = ReadPlaceDescriptor.offset(file);
+    }
+
+    /** As the last {@link #look} has found it. */
     public long offset() {
-        return ReadPlaceDescriptor.offset(file);
+        return offset;
     }
 
     public long position() {
-        return ReadPlaceDescriptor.position(file);
+        return position;
     }
 
     public long lost() {
-        return ReadPlaceDescriptor.lost(file);
+        return lost;
     }
 
     /** The client reads up to that offset, then gets the errno. */

@@ -238,7 +238,9 @@ public final class RegisteredRegion {
     private void revoke() {
         if (header != 0 && key.access() != 0) {
             try {
-                UnsafeApi.putLongVolatile(null, header + MemoryRegionDescriptor.CLOSED_OFFSET, 1);
+                UnsafeApi.putLongOpaque(null, header + MemoryRegionDescriptor.CLOSED_OFFSET, 1);
+                // before whatever the application writes to its memory from now on
+                UnsafeApi.fullFence();
                 FaultPoint.pass();
             } catch (InternalError ex) {
                 // the file was truncated, so that no peer can read from it any more

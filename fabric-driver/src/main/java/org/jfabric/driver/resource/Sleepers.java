@@ -2,6 +2,7 @@ package org.jfabric.driver.resource;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.agrona.UnsafeApi;
 import org.jfabric.client.Sleeper;
 
 /**
@@ -106,7 +107,8 @@ public final class Sleepers {
 
     /** Wakes all threads, after something was stored for which a cycle has to run. */
     public void wake() {
-        // volatile, behind what the caller has posted by an atomic operation
+        // behind what the caller has posted, a command perhaps by a release store
+        UnsafeApi.fullFence();
         if (armed) {
             wakeAll();
         }

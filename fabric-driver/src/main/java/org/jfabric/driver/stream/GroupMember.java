@@ -134,7 +134,11 @@ final class GroupMember extends Channel {
 
     /** Position of the next message. */
     long position() {
-        return consumer != null ? consumer.nextPosition() : seenPosition;
+        if (consumer != null) {
+            return consumer.nextPosition();
+        }
+        look();
+        return seenPosition;
     }
 
     /** Messages that the writer has not waited for. */
@@ -230,10 +234,16 @@ final class GroupMember extends Channel {
     }
 
     private boolean report() {
-        if (!owesReport() || isEnding() || !wire.report(remoteId, offset(), position())) {
+        if (!owesReport() || isEnding()) {
             return false;
         }
-        reported = offset();
+        long offset = offset();
+        // of the same look at the client's place
+        long position = consumer != null ? consumer.nextPosition() : seenPosition;
+        if (!wire.report(remoteId, offset, position)) {
+            return false;
+        }
+        reported = offset;
         return true;
     }
 
@@ -303,8 +313,14 @@ final class GroupMember extends Channel {
 
     /** Whether the client has moved. What cannot be ends the membership in the next poll. */
     private boolean look() {
+        if (impossible != null || isOver) {
+            return false;
+        }
+        readPlace.look();
         long offset = readPlace.offset();
-        if (offset == seenOffset || impossible != null || isOver) {
+        long position = readPlace.position();
+        long lost = readPlace.lost();
+        if (offset == seenOffset && position == seenPosition && lost == lostMessages) {
             return false;
         }
         long ahead = offset - ring.tail();
@@ -312,8 +328,6 @@ final class GroupMember extends Channel {
             // it has read a message whose writer is about to store the tail
             return false;
         }
-        long position = readPlace.position();
-        long lost = readPlace.lost();
         long lines = (offset - firstOffset) / GroupRingDescriptor.RECORD_ALIGNMENT
             + GroupRingDescriptor.missing(ring.header());
         if (offset - seenOffset < 0 || ahead > 0

@@ -371,9 +371,10 @@ final class GroupMeters {
 
         @Override
         boolean publish() {
-            if (published != member.position()) {
-                published = member.position();
-                set(position, published);
+            long next = member.position();
+            if (published != next) {
+                published = next;
+                set(position, next);
                 set(movedTime, TimeUnit.MILLISECONDS.toSeconds(services.environment().currentTimeMillis()));
             }
             set(lostMessages, member.lostMessages());

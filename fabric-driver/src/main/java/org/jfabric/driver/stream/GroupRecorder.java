@@ -183,6 +183,8 @@ final class GroupRecorder {
 
     /** Messages were written. */
     void written() {
+        // the recorder marks that it rests and then reads the tail once more
+        UnsafeApi.fullFence();
         if (isResting) {
             LockSupport.unpark(thread);
         }

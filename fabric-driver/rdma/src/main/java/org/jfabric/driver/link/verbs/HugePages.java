@@ -8,10 +8,14 @@ import org.jfabric.ffi.Libc;
  * the kernel to back it by huge pages, and ordinary pages. Resource thread.
  */
 final class HugePages {
-    /** Size of a huge page on x86_64 and most other processors. */
+    /**
+     * Size of a huge page on x86_64 and most other processors. Where pages have 16 or 64 KiB the default is 32 or 512
+     * MiB, but pages of this size can be reserved, too.
+     */
     static final int HUGE_BYTES = 2 << 20;
+    /** Without the size the system would map its default, and refuse to unmap a part of that. */
+    static final int HUGE_FLAGS = Libc.MAP_HUGETLB | Libc.MAP_HUGE_2MB;
 
-    private static final int PAGE_BYTES = 4096;
     private static final int PROT = Libc.PROT_READ | Libc.PROT_WRITE;
     private static final int FLAGS = Libc.MAP_PRIVATE | Libc.MAP_ANONYMOUS;
 
@@ -53,7 +57,7 @@ final class HugePages {
         this.calls = calls;
         // a smaller block would waste most of a huge page
         if (bytes < HUGE_BYTES || !mapSetAside(bytes) && !mapAligned(bytes)) {
-            mappedBytes = roundUp(bytes, PAGE_BYTES);
+            mappedBytes = PinnedMemory.pages(bytes);
             mapping = VerbsDevice.checked("mmap of " + mappedBytes + " bytes", calls.map(mappedBytes, FLAGS));
             address = mapping;
         }
@@ -61,7 +65,7 @@ final class HugePages {
 
     private boolean mapSetAside(long bytes) {
         mappedBytes = roundUp(bytes, HUGE_BYTES);
-        mapping = calls.map(mappedBytes, FLAGS | Libc.MAP_HUGETLB);
+        mapping = calls.map(mappedBytes, FLAGS | HUGE_FLAGS);
         // a control group may forbid reserved pages: this call fails then, where a first access would raise a signal
         if (mapping > 0 && calls.populate(mapping, mappedBytes) < 0) {
             calls.unmap(mapping, mappedBytes);
@@ -72,14 +76,14 @@ final class HugePages {
     }
 
     private boolean mapAligned(long bytes) {
-        mappedBytes = roundUp(bytes, PAGE_BYTES) + HUGE_BYTES;
+        mappedBytes = PinnedMemory.pages(bytes) + HUGE_BYTES;
         mapping = calls.map(mappedBytes, FLAGS);
         if (mapping < 0) {
             return false;
         }
         address = roundUp(mapping, HUGE_BYTES);
         // a kernel without huge pages refuses; the mapping is usable all the same
-        calls.advise(address, roundUp(bytes, PAGE_BYTES), Libc.MADV_HUGEPAGE);
+        calls.advise(address, PinnedMemory.pages(bytes), Libc.MADV_HUGEPAGE);
         return true;
     }
 

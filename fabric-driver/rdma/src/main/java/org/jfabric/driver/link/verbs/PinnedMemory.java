@@ -2,13 +2,12 @@ package org.jfabric.driver.link.verbs;
 
 import org.jfabric.driver.ffi.Ibverbs;
 import org.jfabric.driver.ffi.VerbsConstants;
+import org.jfabric.ffi.Libc;
 
 /**
  * Zeroed memory that one device may write, in huge pages if there are some. Made and freed on the resource thread.
  */
 final class PinnedMemory {
-    private static final int PAGE_BYTES = 4096;
-
     private final Ibverbs verbs;
     private HugePages memory;
     private long registration;
@@ -34,7 +33,8 @@ final class PinnedMemory {
 
     /** Bytes that are pinned for memory of a size: whole pages. */
     static long pages(long bytes) {
-        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        long pageBytes = Libc.pageBytes();
+        return bytes + pageBytes - 1 & -pageBytes;
     }
 
     long address() {

@@ -27,7 +27,6 @@ final class VerbsUdQueuePair {
     static final long RECEIVE = 1L << Integer.SIZE;
 
     private static final int LINE_BYTES = 64;
-    private static final int PAGE_BYTES = 4096;
     /** Room in front of a slot, so that the payload behind the route begins with a cache line. */
     private static final int SKIPPED_BYTES = LINE_BYTES - VerbsUdRoute.BYTES;
 
@@ -51,7 +50,7 @@ final class VerbsUdQueuePair {
     static long memoryBytes(int receives, int sends, int packetBytes) {
         long bytes = (long) receives * receiveSlotBytes(packetBytes) + LINE_BYTES
             + (long) sends * sendSlotBytes(packetBytes);
-        return (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        return PinnedMemory.pages(bytes);
     }
 
     private static int receiveSlotBytes(int packetBytes) {

@@ -21,6 +21,7 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.ffi.Libc;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.CompletionQueueAttr;
 import org.jfabric.info.Flags;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SharedMemorySizeTest {
     private static final long SMALL_TMPFS_BYTES = 64L << 20;
-    private static final long PAGE_BYTES = 4096;
+    private static final long PAGE_BYTES = Libc.pageBytes();
 
     /** A client as {@link Sizing#DEFAULT_CLIENT} says: every size is left to its default. */
     private static final class DefaultClient implements AutoCloseable {
