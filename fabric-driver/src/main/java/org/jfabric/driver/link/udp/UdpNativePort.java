@@ -5,10 +5,10 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.BusyPoll;
 import org.jfabric.ffi.DatagramRun;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.SocketName;
 
@@ -54,7 +54,7 @@ final class UdpNativePort extends UdpPort {
             return port;
         } finally {
             if (!open) {
-                Libc.close(fd);
+                SocketLibrary.close(fd);
             }
         }
     }
@@ -114,7 +114,7 @@ final class UdpNativePort extends UdpPort {
         int open = fd;
         fd = -1;
         if (open >= 0) {
-            Libc.close(open);
+            SocketLibrary.close(open);
         }
     }
 }
