@@ -5,29 +5,16 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.util.Locale;
-import org.jfabric.info.FabricErrno;
-import org.jfabric.info.FabricException;
 
 /**
- * The library whose functions are called for sockets of TCP and UDP, and for waiting for them: the C library, or one that
- * was loaded in front of it by {@code LD_PRELOAD}, as a network stack in user space is. Java's linker asks the C library
- * alone, so that such a library would be passed by without a word. Files, memory and Unix sockets are the C library's
- * always.
+ * The library whose functions are called for sockets of TCP and UDP, and for waiting for them: the C library, or one
+ * that was loaded in front of it by {@code LD_PRELOAD}, as a network stack in user space is. Java's linker asks the C
+ * library alone, so that such a library would be passed by without a word. Files, memory and Unix sockets are the C
+ * library's always.
  *
  * <p>There is one choice for a process, because the functions are linked once. Any thread.
  */
 public final class SocketLibrary {
-    /** Which library is taken. */
-    public enum Choice {
-        /** One that was loaded in front of the C library if it has the functions of sockets, else the C library. */
-        AUTO,
-        /** The C library. */
-        SYSTEM,
-        /** One that was loaded in front of the C library. */
-        PRELOADED
-    }
-
     /** A function that such a library has if it carries sockets at all. */
     private static final String PROBE = "socket";
     private static final Linker LINKER = Linker.nativeLinker();
@@ -38,54 +25,48 @@ public final class SocketLibrary {
     private static final MethodHandle DLSYM = Downcall.link("dlsym", 2);
     private static final MethodHandle DLADDR = Downcall.link("dladdr", 2);
 
-    /** Null before it is asked for or used. */
-    private static Choice choice;
+    private static boolean isSettled;
+    private static boolean isPreloaded;
 
     private SocketLibrary() {
     }
 
     /**
-     * Chooses the library, if no socket was used before.
+     * Chooses the library.
      *
-     * @throws FabricException {@link FabricErrno#ENOENT} if there is none of that kind, {@link FabricErrno#EBUSY} if this
-     *     process has sockets of another one.
+     * @param wantsPreloaded whether to take one that was loaded in front of the C library if there is one.
+     * @return whether it is taken: the library of sockets that were used before stays.
      */
-    public static synchronized void choose(Choice wanted) {
-        String path = preloaded();
-        if (wanted == Choice.PRELOADED && path == null) {
-            throw new FabricException(FabricErrno.ENOENT, "no library with the functions of sockets is loaded in front of"
-                + " the C library", "Start the process with LD_PRELOAD=<library>, or choose auto.");
+    public static synchronized boolean choose(boolean wantsPreloaded) {
+        boolean wanted = wantsPreloaded && preloaded() != null;
+        if (!isSettled) {
+            isSettled = true;
+            isPreloaded = wanted;
         }
-        Choice settled = wanted == Choice.AUTO ? path == null ? Choice.SYSTEM : Choice.PRELOADED : wanted;
-        if (choice != null && choice != settled) {
-            throw new FabricException(FabricErrno.EBUSY, "this process has sockets of the "
-                + choice.name().toLowerCase(Locale.ROOT) + " library, and not of the "
-                + settled.name().toLowerCase(Locale.ROOT) + " one", "Choose the same for all drivers of a process.");
-        }
-        choice = settled;
+        return isPreloaded == wanted;
     }
 
     /** The path of the library that is called; null if it is the C library. */
     public static synchronized String path() {
-        return settled() == Choice.SYSTEM ? null : preloaded();
+        return takesPreloaded() ? preloaded() : null;
     }
 
     /** The path of a library that was loaded in front of the C library and has the functions of sockets, or null. */
     public static String preloaded() {
         MemorySegment found = global(PROBE);
-        return found.equals(system(PROBE)) ? null : pathOf(found);
+        return found.address() == system(PROBE).address() ? null : pathOf(found);
     }
 
     /** A function of sockets. */
     static synchronized MemorySegment find(String name) {
-        return settled() == Choice.SYSTEM ? system(name) : global(name);
+        return takesPreloaded() ? global(name) : system(name);
     }
 
-    private static Choice settled() {
-        if (choice == null) {
-            choose(Choice.AUTO);
+    private static boolean takesPreloaded() {
+        if (!isSettled) {
+            choose(true);
         }
-        return choice;
+        return isPreloaded;
     }
 
     private static MemorySegment system(String name) {

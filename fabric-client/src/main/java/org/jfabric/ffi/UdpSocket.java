@@ -13,8 +13,8 @@ import java.util.Arrays;
  * UDP sockets that send and receive many datagrams with one system call, to and from native addresses.
  *
  * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. Descriptors are non-blocking and
- * close-on-exec; close them with {@link SocketLibrary#close(int)}. Any thread may call; {@link #receive} and {@link #send}
- * allocate nothing.
+ * close-on-exec; close them with {@link SocketLibrary#close(int)}. Any thread may call; {@link #receive} and
+ * {@link #send} allocate nothing.
  */
 public final class UdpSocket {
     /** Flag of a received message: it was longer than its buffer. */

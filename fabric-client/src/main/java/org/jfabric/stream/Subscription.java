@@ -34,7 +34,8 @@ import org.jfabric.info.WaitObject;
  *
  * <p>Of a group that is recorded ({@link Publication.Builder#recordIn}) it shows messages from the log, too: those from
  * before it was opened, and those that the writer has overwritten because this reader was slow. Each comes once, in
- * order; nothing holds the writer back. A reader that polls on when the writer has left or died continues with the next one.
+ * order; nothing holds the writer back. A reader that polls on when the writer has left or died continues with the
+ * next one.
  *
  * <p>The messages are read where the writer has put them ({@link MulticastReader}): its driver has no part in that, and
  * neither has the reader's. Of a writer that does not wait for its readers they are copied once.

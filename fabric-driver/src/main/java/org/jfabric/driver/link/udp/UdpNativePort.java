@@ -17,6 +17,8 @@ final class UdpNativePort extends UdpPort {
     private int fd;
     /** Made with the first burst. */
     private UdpRuns runs;
+    /** A library in front of the C library may send a run as one long datagram: libvma passes over what says how. */
+    private final boolean mayRun = SocketLibrary.path() == null;
 
     private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, DriverConfig config) {
         super(network, name, local, config);
@@ -77,7 +79,7 @@ final class UdpNativePort extends UdpPort {
 
     @Override
     public int send(MessageVector vector, int count) {
-        if (count >= UdpRuns.SHORTEST) {
+        if (count >= UdpRuns.SHORTEST && mayRun) {
             runs = runs == null ? new UdpRuns() : runs;
             int sent = runs.send(fd, vector, count);
             if (sent != 0) {
