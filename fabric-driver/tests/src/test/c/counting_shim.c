@@ -1,11 +1,13 @@
 /*
  * A library to be loaded in front of the C library by LD_PRELOAD: counts the calls of functions of sockets and files,
  * and then calls the C library. Counts are in the file that SHIM_COUNTS names, which has a record of 64 bytes for each
- * function: its name, and calls by the kind of the descriptor, see KINDS. Only calls of generated code are counted, as
- * the JVM makes for Java's linker: their callers are in no library.
+ * function: its name, and calls by the kind of the descriptor, see enum kind. Only calls of generated code are counted,
+ * as the JVM makes for Java's linker: their callers are in no library. With SHIM_REFUSES in the environment it gives no
+ * sockets of the internet.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -141,6 +143,10 @@ int socket(int domain, int type, int protocol)
     int is_internet = domain == AF_INET || domain == AF_INET6;
     enum kind kind = !is_internet ? OTHER : (type & 0xf) == SOCK_STREAM ? TCP : UDP;
     count(ID_socket, kind, CALLER);
+    if (is_internet && getenv("SHIM_REFUSES") != NULL) {
+        errno = ENOSYS;
+        return -1;
+    }
     int fd = next(domain, type, protocol);
     return is_generated_code ? opened(fd, kind) : fd;
 }

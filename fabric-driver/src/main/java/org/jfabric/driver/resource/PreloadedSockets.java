@@ -4,7 +4,10 @@ import java.util.List;
 import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.SocketStack;
 import org.jfabric.driver.config.Sockets;
+import org.jfabric.ffi.Epoll;
+import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketLibrary;
+import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Reason;
@@ -15,6 +18,8 @@ public final class PreloadedSockets {
     public static final String CONDITION = "socket library";
 
     private static final String OPTION = LinkConfig.SOCKET_LIBRARY.name();
+    /** Of IPv4, with any address and port. */
+    private static final byte[] ANY_NAME = {2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
     private PreloadedSockets() {
     }
@@ -23,7 +28,7 @@ public final class PreloadedSockets {
      * Chooses the library for the sockets of this process.
      *
      * @throws FabricException {@code FI_ENOENT} if there is none of that kind, {@code FI_EBUSY} if the process has
-     *     sockets of another one.
+     *     sockets of another one, or with the errno of the library if it gives none.
      */
     public static void choose(SocketStack wanted) {
         if (wanted == SocketStack.PRELOADED && SocketLibrary.preloaded() == null) {
@@ -34,6 +39,28 @@ public final class PreloadedSockets {
         if (!SocketLibrary.choose(wanted != SocketStack.SYSTEM)) {
             throw new FabricException(FabricErrno.EBUSY, OPTION + " is " + wanted + ", and this process has sockets of "
                 + name(), "Set the same for all drivers of a process, and start them before its first fabric.");
+        }
+        if (SocketLibrary.path() != null) {
+            tryIt();
+        }
+    }
+
+    /** One that could not start, as libvma without a device, has sockets or not, and none that can be waited for. */
+    private static void tryIt() {
+        int fd = UdpSocket.open(ANY_NAME, false);
+        int result = fd;
+        if (fd >= 0) {
+            try (Epoll epoll = new Epoll(1)) {
+                result = epoll.add(fd, Epoll.EPOLLIN, 0);
+            } catch (NativeCallException refused) {
+                result = -refused.errno();
+            }
+            SocketLibrary.close(fd);
+        }
+        if (result < 0) {
+            throw new FabricException(-result, "no socket that can be waited for from " + name()
+                + ", which is loaded in front of the C library", "See what it has printed, take it out of LD_PRELOAD,"
+                + " or set " + OPTION + " to SYSTEM.");
         }
     }
 

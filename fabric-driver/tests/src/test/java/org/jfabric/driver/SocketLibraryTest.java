@@ -178,6 +178,15 @@ class SocketLibraryTest {
         assertTrue(said.contains("LD_PRELOAD=<library>"), said);
     }
 
+    /** As libvma does where it finds no device. */
+    @Test
+    void shouldRefuseToStartIfItGivesNoSockets() {
+        List<String> front = List.of("env", "LD_PRELOAD=" + library, "SHIM_REFUSES=1");
+        String said = DriverProcess.refused(front, base.resolve("refusing"), OPTIONS);
+        assertTrue(said.contains("FI_ENOSYS") && said.contains("no socket that can be waited for from " + library),
+            said);
+    }
+
     private static String[] with(String option) {
         String[] all = Arrays.copyOf(OPTIONS, OPTIONS.length + 1);
         all[OPTIONS.length] = option;

@@ -34,7 +34,12 @@ public final class DriverProcess implements AutoCloseable {
      * @return what it said.
      */
     public static String refused(Path directory, String... properties) {
-        try (TestProcess process = launch(directory, properties).process) {
+        return refused(List.of(), directory, properties);
+    }
+
+    /** The same behind a command that becomes the JVM. */
+    public static String refused(List<String> front, Path directory, String... properties) {
+        try (TestProcess process = launch(front, FabricDriver.class, directory, properties).process) {
             if (process.ended().status() == 0) {
                 throw new AssertionError("the driver did not refuse: " + process);
             }

@@ -124,6 +124,9 @@ class DoctorTest {
         verdicts = List.of(new Verdict("shm", true, 1, List.of()), new Verdict("tcp", true, 1, List.of(
             new Reason(PreloadedSockets.CONDITION, "/usr/lib/libvma.so.9", "", ""))));
         assertGrade(Grade.NOTE, examine(check), "sockets go through /usr/lib/libvma.so.9", "socketLibrary=SYSTEM");
+        verdicts = List.of();
+        linksProblem = "no socket";
+        assertGrade(Grade.NOTE, examine(check), "no driver can be asked");
         driverPid = 12;
         file("/proc/12/environ", "LD_PRELOAD=/gone/libx.so\0");
         file("/proc/12/maps", "7f00-7f01 r-xp 00000000 fe:00 17   /usr/lib/libvma.so.9.8.1\n");

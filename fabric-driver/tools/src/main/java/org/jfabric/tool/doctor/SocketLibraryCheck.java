@@ -33,6 +33,10 @@ final class SocketLibraryCheck implements Check {
             return Finding.note(NAME, "sockets go through " + used, "It was loaded in front of the C library. "
                 + LinkConfig.SOCKET_LIBRARY.name() + "=SYSTEM passes it by.");
         }
+        if (!named.isEmpty() && host.linksProblem() != null) {
+            return Finding.note(NAME, "LD_PRELOAD names " + String.join(", ", named) + ", and no driver can be asked"
+                + " whether sockets go through it", "Correct what stands at links.");
+        }
         return Finding.ok(NAME, "sockets go through the C library" + (named.isEmpty() ? "" : "; "
             + String.join(", ", named) + " of LD_PRELOAD has no functions of sockets, or "
             + LinkConfig.SOCKET_LIBRARY.name() + " passes it by"));
