@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
 import org.jfabric.ffi.Epoll;
-import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.SocketMessage;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UdpSocket;
@@ -241,7 +241,7 @@ public final class SocketEndpoint implements Fid {
             try {
                 owner.watch(id, opened, Epoll.EPOLLIN);
             } catch (FabricException refused) {
-                Libc.close(opened);
+                SocketLibrary.close(opened);
                 throw refused;
             }
             listenFd = opened;
@@ -301,7 +301,7 @@ public final class SocketEndpoint implements Fid {
                 throw new FabricException(FabricErrno.EINVAL, source + " is no request of this endpoint",
                     "Use Info.handle() of its CONNREQ event.");
             }
-            Libc.close(found.take());
+            SocketLibrary.close(found.take());
         }
     }
 
@@ -545,12 +545,12 @@ public final class SocketEndpoint implements Fid {
     void markClosed() {
         state = CLOSED;
         owner.remove(id);
-        List.copyOf(requests).forEach(waiting -> Libc.close(waiting.take()));
+        List.copyOf(requests).forEach(waiting -> SocketLibrary.close(waiting.take()));
         int descriptor = isPassive ? listenFd : fd;
         fd = -1;
         listenFd = -1;
         if (descriptor >= 0) {
-            Libc.close(descriptor);
+            SocketLibrary.close(descriptor);
         }
         if (eventQueue != null) {
             eventQueue.users().remove(this);
@@ -652,7 +652,7 @@ public final class SocketEndpoint implements Fid {
             byte[] peer = TcpSocket.peerName(accepted);
             byte[] local = TcpSocket.localName(accepted);
             if (peer == null || local == null) {
-                Libc.close(accepted);
+                SocketLibrary.close(accepted);
                 continue;
             }
             String peerName = SocketName.ofBytes(peer).toString();
@@ -744,7 +744,7 @@ public final class SocketEndpoint implements Fid {
         if (info.srcAddr() != null) {
             int bound = TcpSocket.bind(opened, local);
             if (bound < 0) {
-                Libc.close(opened);
+                SocketLibrary.close(opened);
                 local(bound, "bind " + info.srcAddr());
             }
         }

@@ -16,8 +16,8 @@ public final class BusyPoll {
     private static final int SO_BUSY_POLL = 46;
     private static final long LENGTH_WORD = 64;
 
-    private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final Downcall GETSOCKOPT = Downcall.ofSockets("getsockopt", 5);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
 
     private BusyPoll() {
     }

@@ -31,10 +31,10 @@ public final class DatagramRun {
     private static final int LEVEL = 8;
     private static final int TYPE = 12;
 
-    private static final QuickDowncall SENDMSG = QuickDowncall.of("sendmsg", 3);
-    private static final QuickDowncall RECVMSG = QuickDowncall.of("recvmsg", 3);
-    private static final Downcall SENDMSG_WITH_ERRNO = Downcall.of("sendmsg", 3);
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final QuickDowncall SENDMSG = QuickDowncall.ofSockets("sendmsg", 3);
+    private static final QuickDowncall RECVMSG = QuickDowncall.ofSockets("recvmsg", 3);
+    private static final Downcall SENDMSG_WITH_ERRNO = Downcall.ofSockets("sendmsg", 3);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
 
     private final MessageVector message;
     private final MemorySegment memory;

@@ -37,6 +37,11 @@ public record Downcall(MethodHandle handle) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO));
     }
 
+    /** As {@link #of(String, int)}, a function of sockets: of the library that {@link SocketLibrary} says. */
+    static Downcall ofSockets(String name, int arguments) {
+        return new Downcall(link(SocketLibrary.find(name), arguments, CAPTURE_ERRNO));
+    }
+
     /** Links a function of the C library that is variadic in C. */
     static Downcall variadic(String name, int fixedArguments, int arguments) {
         return new Downcall(link(name, arguments, CAPTURE_ERRNO, Linker.Option.firstVariadicArg(fixedArguments)));
@@ -64,11 +69,18 @@ public record Downcall(MethodHandle handle) {
     }
 
     /** Links a function of the C library; the handle takes the memory for the options and the arguments. */
-    @SuppressWarnings("restricted")
     static MethodHandle link(String name, int arguments, Linker.Option... options) {
-        MemorySegment symbol = LINKER.defaultLookup().find(name).orElseThrow(() -> new UnsatisfiedLinkError(
-            "the C library of this system has no function '" + name + "': Linux with glibc 2.28 or newer is needed"));
+        return link(LINKER.defaultLookup().find(name).orElseThrow(() -> missing(name)), arguments, options);
+    }
+
+    @SuppressWarnings("restricted")
+    static MethodHandle link(MemorySegment symbol, int arguments, Linker.Option... options) {
         return LINKER.downcallHandle(symbol, shape(arguments), options);
+    }
+
+    static UnsatisfiedLinkError missing(String name) {
+        return new UnsatisfiedLinkError("the C library of this system has no function '" + name
+            + "': Linux with glibc 2.28 or newer is needed");
     }
 
     private static FunctionDescriptor shape(int arguments) {

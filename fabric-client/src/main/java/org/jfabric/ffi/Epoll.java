@@ -32,10 +32,10 @@ public final class Epoll implements AutoCloseable {
     private static final int EPOLL_CTL_DEL = 2;
     private static final int EPOLL_CTL_MOD = 3;
 
-    private static final Downcall EPOLL_CREATE1 = Downcall.of("epoll_create1", 1);
-    private static final Downcall EPOLL_CTL = Downcall.of("epoll_ctl", 4);
-    private static final QuickDowncall MODIFY = QuickDowncall.of("epoll_ctl", 4);
-    private static final QuickDowncall EPOLL_WAIT = QuickDowncall.of("epoll_wait", 4);
+    private static final Downcall EPOLL_CREATE1 = Downcall.ofSockets("epoll_create1", 1);
+    private static final Downcall EPOLL_CTL = Downcall.ofSockets("epoll_ctl", 4);
+    private static final QuickDowncall MODIFY = QuickDowncall.ofSockets("epoll_ctl", 4);
+    private static final QuickDowncall EPOLL_WAIT = QuickDowncall.ofSockets("epoll_wait", 4);
 
     private final int maxEvents;
     private final MemorySegment events;
@@ -146,7 +146,7 @@ public final class Epoll implements AutoCloseable {
         int open = fd;
         fd = -1;
         if (open >= 0) {
-            Libc.close(open);
+            SocketLibrary.close(open);
         }
     }
 

@@ -17,6 +17,11 @@ record QuickDowncall(MethodHandle handle) {
         return new QuickDowncall(Downcall.link(name, arguments));
     }
 
+    /** As {@link #of}, a function of sockets: of the library that {@link SocketLibrary} says. */
+    static QuickDowncall ofSockets(String name, int arguments) {
+        return new QuickDowncall(Downcall.link(SocketLibrary.find(name), arguments));
+    }
+
     /** Links a function that is variadic in C. */
     static QuickDowncall variadic(String name, int fixedArguments, int arguments) {
         return new QuickDowncall(Downcall.link(name, arguments, Linker.Option.firstVariadicArg(fixedArguments)));

@@ -22,8 +22,8 @@ public record SocketClass(int tos, int priority) {
     private static final int IPV6_TCLASS = 67;
     private static final long LENGTH_WORD = 64;
 
-    private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
+    private static final Downcall GETSOCKOPT = Downcall.ofSockets("getsockopt", 5);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
 
     /**
      * Marks a new socket; for {@link #NONE} there is nothing to do. Returns 0 or a negative errno; what the system

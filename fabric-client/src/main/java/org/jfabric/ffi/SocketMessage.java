@@ -25,11 +25,11 @@ public final class SocketMessage implements AutoCloseable {
     private static final int POLLFD_BYTES = 8;
     private static final int ECONNRESET = 104;
 
-    private static final QuickDowncall SEND = QuickDowncall.of("sendmsg", 3);
-    private static final QuickDowncall RECEIVE = QuickDowncall.of("recvmsg", 3);
-    private static final QuickDowncall POLL = QuickDowncall.of("poll", 3);
-    private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
-    private static final Downcall RECVMSG = Downcall.of("recvmsg", 3);
+    private static final QuickDowncall SEND = QuickDowncall.ofSockets("sendmsg", 3);
+    private static final QuickDowncall RECEIVE = QuickDowncall.ofSockets("recvmsg", 3);
+    private static final QuickDowncall POLL = QuickDowncall.ofSockets("poll", 3);
+    private static final Downcall SENDMSG = Downcall.ofSockets("sendmsg", 3);
+    private static final Downcall RECVMSG = Downcall.ofSockets("recvmsg", 3);
 
     private final long header;
     private final long name;

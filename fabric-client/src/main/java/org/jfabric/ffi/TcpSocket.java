@@ -10,7 +10,7 @@ import java.util.Arrays;
  *
  * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. All descriptors are close-on-exec and
  * non-blocking. Any thread may call; {@link #receive}, {@link #receiveVector}, {@link #send} and {@link #sendVector}
- * allocate nothing, compiled or not. Close with {@link Libc#close(int)}.
+ * allocate nothing, compiled or not. Close with {@link SocketLibrary#close(int)}.
  */
 public final class TcpSocket {
     /** Result of calls that return no reason: no data, no room, or an error; the other form returns the reason. */
@@ -63,22 +63,22 @@ public final class TcpSocket {
     private static final int SOCKADDR_BYTES = 28;
     private static final long LENGTH_WORD = 64;
 
-    private static final Downcall SOCKET = Downcall.of("socket", 3);
-    private static final Downcall BIND = Downcall.of("bind", 3);
-    private static final Downcall LISTEN = Downcall.of("listen", 2);
-    private static final Downcall ACCEPT4 = Downcall.of("accept4", 4);
-    private static final Downcall CONNECT = Downcall.of("connect", 3);
-    private static final Downcall GETSOCKNAME = Downcall.of("getsockname", 3);
-    private static final Downcall GETPEERNAME = Downcall.of("getpeername", 3);
-    private static final Downcall GETSOCKOPT = Downcall.of("getsockopt", 5);
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
-    private static final Downcall SHUTDOWN = Downcall.of("shutdown", 2);
-    private static final QuickDowncall SEND = QuickDowncall.of("send", 4);
-    private static final QuickDowncall RECV = QuickDowncall.of("recv", 4);
-    private static final QuickDowncall SENDMSG = QuickDowncall.of("sendmsg", 3);
-    private static final QuickDowncall RECVMSG = QuickDowncall.of("recvmsg", 3);
-    private static final Downcall SENDMSG_ERRNO = Downcall.of("sendmsg", 3);
-    private static final Downcall RECVMSG_ERRNO = Downcall.of("recvmsg", 3);
+    private static final Downcall SOCKET = Downcall.ofSockets("socket", 3);
+    private static final Downcall BIND = Downcall.ofSockets("bind", 3);
+    private static final Downcall LISTEN = Downcall.ofSockets("listen", 2);
+    private static final Downcall ACCEPT4 = Downcall.ofSockets("accept4", 4);
+    private static final Downcall CONNECT = Downcall.ofSockets("connect", 3);
+    private static final Downcall GETSOCKNAME = Downcall.ofSockets("getsockname", 3);
+    private static final Downcall GETPEERNAME = Downcall.ofSockets("getpeername", 3);
+    private static final Downcall GETSOCKOPT = Downcall.ofSockets("getsockopt", 5);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
+    private static final Downcall SHUTDOWN = Downcall.ofSockets("shutdown", 2);
+    private static final QuickDowncall SEND = QuickDowncall.ofSockets("send", 4);
+    private static final QuickDowncall RECV = QuickDowncall.ofSockets("recv", 4);
+    private static final QuickDowncall SENDMSG = QuickDowncall.ofSockets("sendmsg", 3);
+    private static final QuickDowncall RECVMSG = QuickDowncall.ofSockets("recvmsg", 3);
+    private static final Downcall SENDMSG_ERRNO = Downcall.ofSockets("sendmsg", 3);
+    private static final Downcall RECVMSG_ERRNO = Downcall.ofSockets("recvmsg", 3);
 
     private TcpSocket() {
     }
@@ -111,7 +111,7 @@ public final class TcpSocket {
             result = state.intResult(LISTEN.call(state, fd, backlog));
         }
         if (result < 0) {
-            Libc.close(fd);
+            SocketLibrary.close(fd);
             return result;
         }
         return fd;
@@ -177,7 +177,7 @@ public final class TcpSocket {
             result = connect(fd, remote);
         }
         if (result < 0) {
-            Libc.close(fd);
+            SocketLibrary.close(fd);
             return result;
         }
         return fd;

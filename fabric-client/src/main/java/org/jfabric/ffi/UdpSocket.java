@@ -13,8 +13,8 @@ import java.util.Arrays;
  * UDP sockets that send and receive many datagrams with one system call, to and from native addresses.
  *
  * <p>Socket addresses are images of {@code sockaddr_in} and {@code sockaddr_in6}. Descriptors are non-blocking and
- * close-on-exec; close them with {@link Libc#close(int)}. Any thread may call; {@link #receive} and {@link #send}
- * allocate nothing.
+ * close-on-exec; close them with {@link SocketLibrary#close(int)}. Any thread may call; {@link #receive} and
+ * {@link #send} allocate nothing.
  */
 public final class UdpSocket {
     /** Flag of a received message: it was longer than its buffer. */
@@ -43,16 +43,16 @@ public final class UdpSocket {
     private static final int IPV6_MULTICAST_ALL = 29;
     private static final int ADDRESS_BYTES = 4;
 
-    private static final Downcall SOCKET = Downcall.of("socket", 3);
-    private static final Downcall BIND = Downcall.of("bind", 3);
-    private static final Downcall CONNECT = Downcall.of("connect", 3);
-    private static final Downcall GETSOCKNAME = Downcall.of("getsockname", 3);
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
-    private static final QuickDowncall RECVMMSG = QuickDowncall.of("recvmmsg", 5);
-    private static final QuickDowncall RECVFROM = QuickDowncall.of("recvfrom", 6);
-    private static final QuickDowncall SENDTO = QuickDowncall.of("sendto", 6);
-    private static final QuickDowncall SENDMMSG = QuickDowncall.of("sendmmsg", 4);
-    private static final Downcall SENDMSG = Downcall.of("sendmsg", 3);
+    private static final Downcall SOCKET = Downcall.ofSockets("socket", 3);
+    private static final Downcall BIND = Downcall.ofSockets("bind", 3);
+    private static final Downcall CONNECT = Downcall.ofSockets("connect", 3);
+    private static final Downcall GETSOCKNAME = Downcall.ofSockets("getsockname", 3);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
+    private static final QuickDowncall RECVMMSG = QuickDowncall.ofSockets("recvmmsg", 5);
+    private static final QuickDowncall RECVFROM = QuickDowncall.ofSockets("recvfrom", 6);
+    private static final QuickDowncall SENDTO = QuickDowncall.ofSockets("sendto", 6);
+    private static final QuickDowncall SENDMMSG = QuickDowncall.ofSockets("sendmmsg", 4);
+    private static final Downcall SENDMSG = Downcall.ofSockets("sendmsg", 3);
 
     private UdpSocket() {
     }
@@ -81,7 +81,7 @@ public final class UdpSocket {
             result = state.intResult(BIND.call(state, fd, state.scratchAddress, name.length));
         }
         if (result != 0) {
-            Libc.close(fd);
+            SocketLibrary.close(fd);
             return result;
         }
         return fd;
@@ -111,7 +111,7 @@ public final class UdpSocket {
             result = setInt(connected, SOL_SOCKET, SO_REUSEADDR, 0);
         }
         if (result != 0) {
-            Libc.close(connected);
+            SocketLibrary.close(connected);
             return result;
         }
         return connected;

@@ -51,10 +51,10 @@ public final class ZeroCopy implements AutoCloseable {
     private static final int LAST = CMSG_DATA + 12;
     private static final int ERR_BYTES = 16;
 
-    private static final Downcall SETSOCKOPT = Downcall.of("setsockopt", 5);
-    private static final QuickDowncall SENDMSG = QuickDowncall.of("sendmsg", 3);
-    private static final QuickDowncall RECVMSG = QuickDowncall.of("recvmsg", 3);
-    private static final Downcall SENDMSG_ERRNO = Downcall.of("sendmsg", 3);
+    private static final Downcall SETSOCKOPT = Downcall.ofSockets("setsockopt", 5);
+    private static final QuickDowncall SENDMSG = QuickDowncall.ofSockets("sendmsg", 3);
+    private static final QuickDowncall RECVMSG = QuickDowncall.ofSockets("recvmsg", 3);
+    private static final Downcall SENDMSG_ERRNO = Downcall.ofSockets("sendmsg", 3);
 
     private final long header = UnsafeApi.allocateMemory(HEADER_BYTES + CONTROL_BYTES);
     private int first;

@@ -17,10 +17,12 @@ import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.driver.resource.Environment;
+import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.ffi.NativeCallException;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -311,7 +313,8 @@ public final class FabricDriver implements AutoCloseable {
             AgentRunner.startOnThread(conductorRunner);
         }
         wiring.log().driver(EventKind.DRIVER_READY, directory() + ", process " + ProcessHandle.current().pid()
-            + ", threading mode " + config.get(ThreadingConfig.MODE) + ", links " + config.get(LinkConfig.ENABLED));
+            + ", threading mode " + config.get(ThreadingConfig.MODE) + ", links " + config.get(LinkConfig.ENABLED)
+            + (SocketLibrary.preloaded() == null ? "" : ", sockets of " + PreloadedSockets.name()));
     }
 
     /** For the daemon. */

@@ -34,6 +34,15 @@ public final class LinkConfig {
         .why("auto takes the first link that reaches the peer; a name takes that link for every peer, or none. "
             + "Pin it to compare links, or to be sure that no other is used.");
 
+    /** {@code jfabric.link.socketLibrary}. */
+    public static final Option<SocketStack> SOCKET_LIBRARY =
+        GROUP.oneOf("jfabric.link.socketLibrary", SocketStack.class)
+            .defaultsTo(SocketStack.AUTO)
+            .rule("AUTO, SYSTEM or PRELOADED", library -> true)
+            .why("Library whose functions sockets of TCP and UDP go through: AUTO takes one that LD_PRELOAD has loaded"
+                + " in front of the C library, such as a network stack in user space, if it has such functions. SYSTEM"
+                + " passes it by. PRELOADED refuses to start without one. There is one choice for a process.");
+
     private LinkConfig() {
     }
 

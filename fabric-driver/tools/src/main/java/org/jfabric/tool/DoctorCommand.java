@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = ToolVersion.class,
     description = "Examines this host for a driver: shared memory, limits, cores and quotas, frequency, clock, huge"
-        + " pages, the virtual machine, leftovers of dead drivers, links, buffers of sockets, multicast, a folder for"
-        + " logs. It changes nothing.",
+        + " pages, the virtual machine, leftovers of dead drivers, links, library and buffers of sockets, multicast, a"
+        + " folder for logs. It changes nothing.",
     footer = "%nExit status: 0 if all is well (notes included), 3 if there are warnings, 4 if there are errors; 1 and 2"
         + " as for every command: it failed, or its command line is wrong.")
 final class DoctorCommand implements ToolCommand {
@@ -97,7 +97,9 @@ final class DoctorCommand implements ToolCommand {
         List<Verdict> verdicts = List.of();
         String linksProblem = null;
         try {
-            DriverConfig.Builder fresh = DriverConfig.builder().set(LinkConfig.ENABLED, config.get(LinkConfig.ENABLED));
+            DriverConfig.Builder fresh = DriverConfig.builder()
+                .set(LinkConfig.ENABLED, config.get(LinkConfig.ENABLED))
+                .set(LinkConfig.SOCKET_LIBRARY, config.get(LinkConfig.SOCKET_LIBRARY));
             verdicts = LinkQuery.ask(directory, false, new Info(), fresh, spec.commandLine().getErr()).verdicts();
         } catch (FabricException | NativeCallException | ToolException ex) {
             linksProblem = ex.getMessage();

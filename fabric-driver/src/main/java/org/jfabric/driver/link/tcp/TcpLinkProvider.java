@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.tcp;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
@@ -11,6 +12,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.driver.stream.ReplaySecurity;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
@@ -96,10 +98,15 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     @Override
     public List<Reason> bounds(DriverConfig config) {
         long fromBytes = config.get(TcpConfig.ZERO_COPY_BYTES);
-        return fromBytes == 0 || isEncrypted() ? List.of() : List.of(new Reason("zero copy",
-            "payloads from " + fromBytes + " bytes on; stopped by connections whose bytes the system copies",
-            "peers on other hosts", "The counter \"" + TcpCounters.ZERO_COPY_OFF + "\" of ./fabric stat counts "
-                + "connections that have stopped it; if all do, set " + TcpConfig.ZERO_COPY_BYTES.name() + " to 0"));
+        List<Reason> bounds = new ArrayList<>(PreloadedSockets.bounds(config.get(TcpConfig.SOCKETS)));
+        if (fromBytes > 0 && !isEncrypted()) {
+            bounds.add(new Reason("zero copy",
+                "payloads from " + fromBytes + " bytes on; stopped by connections whose bytes the system copies",
+                "peers on other hosts", "The counter \"" + TcpCounters.ZERO_COPY_OFF + "\" of ./fabric stat counts "
+                    + "connections that have stopped it; if all do, set " + TcpConfig.ZERO_COPY_BYTES.name()
+                    + " to 0"));
+        }
+        return bounds;
     }
 
     @Override

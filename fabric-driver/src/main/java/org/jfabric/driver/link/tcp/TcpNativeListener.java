@@ -1,7 +1,7 @@
 package org.jfabric.driver.link.tcp;
 
 import java.nio.channels.SelectableChannel;
-import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -65,7 +65,7 @@ final class TcpNativeListener extends TcpListener {
         int open = fd;
         fd = -1;
         if (open >= 0) {
-            Libc.close(open);
+            SocketLibrary.close(open);
         }
     }
 }

@@ -2,8 +2,8 @@ package org.jfabric.driver.link.tcp;
 
 import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.IoVector;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.ZeroCopy;
 import org.jfabric.info.FabricErrno;
@@ -143,7 +143,7 @@ final class TcpNativePort extends TcpPort {
         fd = -1;
         if (open >= 0) {
             TcpSocket.shutdown(open);
-            Libc.close(open);
+            SocketLibrary.close(open);
         }
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.BusyPoll;
-import org.jfabric.ffi.Libc;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Reason;
@@ -35,7 +35,7 @@ final class BusyPollVerdict {
         try {
             return List.of(describe(micros, BusyPoll.set(fd, micros), devices()));
         } finally {
-            Libc.close(fd);
+            SocketLibrary.close(fd);
         }
     }
 

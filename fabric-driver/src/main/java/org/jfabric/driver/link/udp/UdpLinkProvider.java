@@ -1,5 +1,6 @@
 package org.jfabric.driver.link.udp;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.Sockets;
@@ -11,6 +12,7 @@ import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
@@ -55,7 +57,12 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     public List<Reason> bounds(DriverConfig config) {
-        return config.get(UdpConfig.SOCKETS) == Sockets.NATIVE ? BusyPollVerdict.of(config) : List.of();
+        Sockets sockets = config.get(UdpConfig.SOCKETS);
+        List<Reason> bounds = new ArrayList<>(PreloadedSockets.bounds(sockets));
+        if (sockets == Sockets.NATIVE) {
+            bounds.addAll(BusyPollVerdict.of(config));
+        }
+        return bounds;
     }
 
     @Override

@@ -5,10 +5,10 @@ import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.UdpConfig;
 import org.jfabric.ffi.BusyPoll;
 import org.jfabric.ffi.DatagramRun;
-import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.SocketName;
 
@@ -17,6 +17,8 @@ final class UdpNativePort extends UdpPort {
     private int fd;
     /** Made with the first burst. */
     private UdpRuns runs;
+    /** A library in front of the C library may send a run as one long datagram: libvma passes over what says how. */
+    private final boolean mayRun = SocketLibrary.path() == null;
 
     private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, DriverConfig config) {
         super(network, name, local, config);
@@ -54,7 +56,7 @@ final class UdpNativePort extends UdpPort {
             return port;
         } finally {
             if (!open) {
-                Libc.close(fd);
+                SocketLibrary.close(fd);
             }
         }
     }
@@ -77,7 +79,7 @@ final class UdpNativePort extends UdpPort {
 
     @Override
     public int send(MessageVector vector, int count) {
-        if (count >= UdpRuns.SHORTEST) {
+        if (count >= UdpRuns.SHORTEST && mayRun) {
             runs = runs == null ? new UdpRuns() : runs;
             int sent = runs.send(fd, vector, count);
             if (sent != 0) {
@@ -114,7 +116,7 @@ final class UdpNativePort extends UdpPort {
         int open = fd;
         fd = -1;
         if (open >= 0) {
-            Libc.close(open);
+            SocketLibrary.close(open);
         }
     }
 }

@@ -34,7 +34,12 @@ public final class DriverProcess implements AutoCloseable {
      * @return what it said.
      */
     public static String refused(Path directory, String... properties) {
-        try (TestProcess process = launch(directory, properties).process) {
+        return refused(List.of(), directory, properties);
+    }
+
+    /** The same behind a command that becomes the JVM. */
+    public static String refused(List<String> front, Path directory, String... properties) {
+        try (TestProcess process = launch(front, FabricDriver.class, directory, properties).process) {
             if (process.ended().status() == 0) {
                 throw new AssertionError("the driver did not refuse: " + process);
             }
@@ -60,13 +65,24 @@ public final class DriverProcess implements AutoCloseable {
 
     /** The same of another program, which runs the driver. */
     public static DriverProcess launch(Class<?> main, Path directory, String... properties) {
+        return launch(List.of(), main, directory, properties);
+    }
+
+    /**
+     * The same behind a command that becomes the JVM.
+     *
+     * @param front for instance {@code env} and a variable.
+     */
+    public static DriverProcess launch(List<String> front, Class<?> main, Path directory, String... properties) {
         List<String> all = new ArrayList<>(List.of(
             "-Xmx256m",
             "agrona.disable.bounds.checks=true",
             "jfabric.dir.base=" + directory.getParent(),
             "jfabric.dir.name=" + directory.getFileName()));
         all.addAll(List.of(properties));
-        return new DriverProcess(TestJvm.start(all, main), directory);
+        List<String> command = new ArrayList<>(front);
+        command.addAll(TestJvm.command(all, main));
+        return new DriverProcess(TestProcess.start(command), directory);
     }
 
     /** Waits for the line that says it is ready, if that has not been seen. */

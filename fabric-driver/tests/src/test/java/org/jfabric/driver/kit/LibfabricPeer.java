@@ -13,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestProcess;
 
@@ -24,8 +23,6 @@ import org.jfabric.test.TestProcess;
 public final class LibfabricPeer implements AutoCloseable {
     private static final Path SOURCE = Path.of("tests", "src", "test", "c", "fabric_peer.c");
     private static final Path HEADER = Path.of("/usr/include/rdma/fabric.h");
-    /** Whether it is an error that the peer cannot be made, as in continuous integration. */
-    private static final boolean IS_REQUIRED = "required".equals(System.getenv("JFABRIC_PEERS"));
     private static Path program;
 
     private final Process process;
@@ -75,28 +72,8 @@ public final class LibfabricPeer implements AutoCloseable {
      * @param source file of the program, from the folder of the module.
      */
     public static Path compile(Path source) throws IOException {
-        String missing = !Files.exists(HEADER) ? HEADER + " is not there (apt-get install libfabric-dev)"
-            : !Files.isExecutable(Path.of("/usr/bin/gcc")) ? "there is no gcc (apt-get install gcc)"
-            : !Files.exists(source) ? source.toAbsolutePath() + " is not there" : null;
-        assertTrue(missing == null || !IS_REQUIRED, missing);
-        assumeTrue(missing == null, missing);
-        Path made = Files.createTempFile(source.getFileName().toString(), "");
-        made.toFile().deleteOnExit();
-        Process gcc = new ProcessBuilder("/usr/bin/gcc", "-Wall", "-Wextra", "-Werror", "-O1", "-o",
-            made.toString(), source.toString(), "-lfabric").redirectErrorStream(true).start();
-        String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertEquals(0, exit(gcc), said);
-        return made;
-    }
-
-    private static int exit(Process process) {
-        try {
-            assertTrue(process.waitFor(Deadline.s(60), TimeUnit.SECONDS), "the compiler does not end");
-            return process.exitValue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new AssertionError(e);
-        }
+        CSource.need(Files.exists(HEADER), HEADER + " is not there (apt-get install libfabric-dev)");
+        return CSource.compile(source, "-lfabric");
     }
 
     /** As {@link TestProcess#signal}. */

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.info.Reason;
 import org.jfabric.info.Verdict;
 import org.junit.jupiter.api.Test;
@@ -62,9 +63,9 @@ class DoctorTest {
     @Test
     void shouldFindNothingBadInAnEmptyTree() {
         List<Finding> findings = Doctor.examine(host());
-        assertEquals(17, findings.size());
+        assertEquals(18, findings.size());
         findings.forEach(each -> assertTrue(each.grade().compareTo(Grade.NOTE) <= 0, each::toString));
-        assertEquals(17, findings.stream().map(Finding::check).distinct().count());
+        assertEquals(18, findings.stream().map(Finding::check).distinct().count());
     }
 
     @Test
@@ -104,6 +105,32 @@ class DoctorTest {
         assertGrade(Grade.OK, examine(check));
         config.directory(Path.of("/home/me/d"));
         assertGrade(Grade.WARNING, examine(check), "ext4 at /", "jfabric.dir.base");
+    }
+
+    @Test
+    void shouldSayWhichLibrarySocketsGoThrough() throws IOException {
+        SocketLibraryCheck check = new SocketLibraryCheck();
+        assertGrade(Grade.OK, examine(check), "sockets go through the C library");
+        file("/proc/self/environ", "A=b\0LD_PRELOAD=libvma.so:/opt/own.so\0C=d\ne\0");
+        file("/proc/self/maps", "7f00-7f01 r-xp 00000000 fe:00 17   /usr/lib/libvma.so.9.8.1\n");
+        assertGrade(Grade.WARNING, examine(check), "this environment names /opt/own.so, which the loader has not");
+        file("/opt/real.so", "");
+        Files.createSymbolicLink(root.resolve("opt/own.so"), root.resolve("opt/real.so"));
+        file("/proc/self/maps", """
+            7f00-7f01 r-xp 00000000 fe:00 17   /usr/lib/libvma.so.9.8.1
+            7f02-7f03 r-xp 00000000 fe:00 18   /opt/real.so
+            """);
+        assertGrade(Grade.OK, examine(check), "libvma.so, /opt/own.so of LD_PRELOAD has no functions");
+        verdicts = List.of(new Verdict("shm", true, 1, List.of()), new Verdict("tcp", true, 1, List.of(
+            new Reason(PreloadedSockets.CONDITION, "/usr/lib/libvma.so.9", "", ""))));
+        assertGrade(Grade.NOTE, examine(check), "sockets go through /usr/lib/libvma.so.9", "socketLibrary=SYSTEM");
+        verdicts = List.of();
+        linksProblem = "no socket";
+        assertGrade(Grade.NOTE, examine(check), "no driver can be asked");
+        driverPid = 12;
+        file("/proc/12/environ", "LD_PRELOAD=/gone/libx.so\0");
+        file("/proc/12/maps", "7f00-7f01 r-xp 00000000 fe:00 17   /usr/lib/libvma.so.9.8.1\n");
+        assertGrade(Grade.WARNING, examine(check), "the driver's environment", "/gone/libx.so", "cat /proc/12/maps");
     }
 
     private void recordIn(String path, long free, String problem, boolean reserves) {

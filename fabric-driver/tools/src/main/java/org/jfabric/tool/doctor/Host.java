@@ -60,6 +60,15 @@ public record Host(
         }
     }
 
+    /** The file that a link leads to; the path itself if it leads nowhere. */
+    String target(String path) {
+        try {
+            return '/' + root.relativize(root.resolve(path.replaceFirst("^/", "")).toRealPath()).toString();
+        } catch (IOException ex) {
+            return path;
+        }
+    }
+
     /** Mount point, type and options of the file system that holds a path. */
     String[] mount(Path path) {
         String[] found = {"/dev/shm", "", ""};

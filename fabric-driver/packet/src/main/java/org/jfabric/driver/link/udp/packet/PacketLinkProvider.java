@@ -15,6 +15,7 @@ import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.udp.UdpLink;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
+import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.PacketSocket;
 import org.jfabric.info.AddressFormat;
@@ -47,13 +48,13 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
     @Override
     public List<Reason> obstacles(DriverConfig config) {
         if (isPossible) {
-            return List.of();
+            return PreloadedSockets.obstacles();
         }
         int fd = PacketSocket.openReceiver();
         if (fd >= 0) {
             isPossible = true;
             Libc.close(fd);
-            return List.of();
+            return PreloadedSockets.obstacles();
         }
         if (fd != -PacketSocket.EPERM) {
             return List.of(new Reason("packet sockets", FabricErrno.describe(-fd), "a socket of AF_PACKET",

@@ -21,6 +21,7 @@ import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.PacketSocket;
 import org.jfabric.ffi.SocketClass;
+import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -128,7 +129,7 @@ final class PacketPort extends UdpPort {
             if (rings[0] != null) {
                 rings[0].close();
             }
-            open.forEach(Libc::close);
+            open.forEach(SocketLibrary::close);
             throw failed;
         }
     }
@@ -404,7 +405,7 @@ final class PacketPort extends UdpPort {
         if (signFd >= 0) {
             Libc.close(signFd);
         }
-        Libc.close(kernelFd);
+        SocketLibrary.close(kernelFd);
         return true;
     }
 
