@@ -1,5 +1,6 @@
 package org.jfabric.simulation;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import org.agrona.DirectBuffer;
 import org.agrona.collections.LongArrayList;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.codec.stream.AcceptDecoder;
+import org.jfabric.codec.stream.LostDecoder;
 import org.jfabric.codec.stream.MessageHeaderDecoder;
 import org.jfabric.codec.stream.StatusDecoder;
 import org.jfabric.info.LogPosition;
@@ -35,6 +37,8 @@ final class StreamLedger {
         private final LongArrayList bytes = new LongArrayList();
         /** What each host has in its ring, or has joined behind: all before that position. */
         private final long[] received;
+        /** First and last of what the writer has said to be lost for a host. */
+        private final List<long[]> lost = new ArrayList<>();
         /** All before this position were overwritten. */
         private long overwritten;
         /** The writer has left in order, and had written everything. */
@@ -67,6 +71,16 @@ final class StreamLedger {
             return position < end() && bytesFrom(position) > ringBytes - ringBytes / 4;
         }
 
+        /** The writer has given up what a host needs first, and all that has come since with it. */
+        private void onLost(long first, long last) {
+            Account.require(mayBeOverwritten(first), "the writer says that " + first + " is lost: " + this);
+            lost.add(new long[] {first, last});
+        }
+
+        boolean isLost(long first, long last) {
+            return lost.stream().anyMatch(each -> each[0] <= first && last <= each[1]);
+        }
+
         void onAccepted(long messageId, int length) {
             messages.ids.addLong(messageId);
             bytes.addLong(total() + GroupRingDescriptor.alignedLength(GroupRingDescriptor.RECORD_HEADER + length));
@@ -92,8 +106,9 @@ final class StreamLedger {
     }
 
     private final Map<UUID, Log> logs = new HashMap<>();
-    /** By the numbers of their members, which the writer draws. */
+    /** By the numbers of their members and of their streams, which the writer draws. */
     private final Map<Long, Log> members = new HashMap<>();
+    private final Map<Long, Log> streams = new HashMap<>();
     private final int hosts;
     private final int ringBytes;
     final Policy policy;
@@ -181,6 +196,14 @@ final class StreamLedger {
             Log log = logs.get(new UUID(accept.logIdHigh(), accept.logIdLow()));
             if (log != null && members.putIfAbsent(accept.member(), log) == null) {
                 log.received[to] = Math.max(log.received[to], accept.start());
+                streams.put(accept.stream(), log);
+            }
+        } else if (template == LostDecoder.TEMPLATE_ID && from == host) {
+            LostDecoder lost = new LostDecoder();
+            lost.wrap(buffer, HEADER, LostDecoder.BLOCK_LENGTH, LostDecoder.SCHEMA_VERSION);
+            Log log = streams.get(lost.stream());
+            if (log != null) {
+                log.onLost(lost.first(), lost.last());
             }
         } else if (template == StatusDecoder.TEMPLATE_ID) {
             StatusDecoder status = new StatusDecoder();

@@ -134,7 +134,8 @@ final class StreamSubscriber extends BurstReader {
     void checkGap(long first, long last) {
         ledger.inGaps += last - first + 1;
         // what is lost at once may be named in several pieces
-        boolean isOld = log.mayBeOverwritten(first) || first == lostUntil;
+        boolean isOld = log.mayBeOverwritten(first) || first == lostUntil || settings.isSealed()
+            || log.isLost(first, last);
         lostUntil = last + 1;
         Account.require(ledger.mayLose(host) && last < log.end() && isOld,
             this + " got a gap from " + first + " to " + last + ", of " + ledger);
