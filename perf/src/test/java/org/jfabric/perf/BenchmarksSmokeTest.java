@@ -65,7 +65,7 @@ class BenchmarksSmokeTest {
 
     @Test
     void shouldMeasureStreamsThroughANetworkThatLoses() throws Exception {
-        LossLatency.main(new String[] {"0.05", "10000"});
+        LossLatency.main(new String[] {"jfabric", "0.05", "10000"});
     }
 
     private static String className(RunResult result) {

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BiFunction;
-import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.perf.jmh.BenchmarkDirectory;
@@ -67,16 +66,19 @@ public final class LossLatency {
     /**
      * Runs everything and prints it.
      *
-     * @param args seconds of each run, 5 if not given; then the datagrams that are lost, each a number per million.
+     * @param args {@code jfabric} if Aeron is to be left out; seconds of each run, 5 if not given; then the datagrams
+     *             that are lost, each a number per million.
      * @throws IOException          if a socket cannot be opened.
      * @throws InterruptedException if interrupted.
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        double seconds = args.length > 0 ? Double.parseDouble(args[0]) : 5;
-        int[] losses = args.length < 2 ? LOSSES : Stream.of(args).skip(1).mapToInt(Integer::parseInt).toArray();
-        List<BiFunction<Path, Integer, LossyStream>> streams = List.of(JFabricStream::new,
-            (folder, port) -> new AeronStream(folder, port, false),
-            (folder, port) -> new AeronStream(folder, port, true));
+        boolean isAlone = args.length > 0 && args[0].equals("jfabric");
+        List<String> numbers = List.of(args).subList(isAlone ? 1 : 0, args.length);
+        double seconds = numbers.isEmpty() ? 5 : Double.parseDouble(numbers.getFirst());
+        int[] losses = numbers.size() < 2 ? LOSSES : numbers.stream().skip(1).mapToInt(Integer::parseInt).toArray();
+        List<BiFunction<Path, Integer, LossyStream>> streams = isAlone ? List.of(JFabricStream::new)
+            : List.of(JFabricStream::new, (folder, port) -> new AeronStream(folder, port, false),
+                (folder, port) -> new AeronStream(folder, port, true));
         try (BenchmarkDirectory directory = new BenchmarkDirectory()) {
             int runs = 0;
             for (BiFunction<Path, Integer, LossyStream> each : streams) {
