@@ -151,6 +151,7 @@ public final class Subscription implements AutoCloseable {
             pending = null;
             retryNs = System.nanoTime() + RETRY_NS;
             if (!NOT_YET.contains(refused.errno())) {
+                reader.close();
                 isAway = false;
                 end = refused.errno();
             }
@@ -164,6 +165,8 @@ public final class Subscription implements AutoCloseable {
     private void continueBy(MulticastReader joined) {
         LogPosition next = next();
         if (!joined.group().start().logId().equals(next.logId())) {
+            // it would hold that writer back
+            joined.close();
             throw new FabricException(FabricErrno.EINVAL, joined.group().address() + " has another log than " + next);
         }
         reads(joined);

@@ -205,10 +205,11 @@ final class UdpStreamSocket extends StreamSocket {
         isAlone = finds < FINDS;
         // in turn, so that none of them is left waiting
         UdpPort second = second();
-        isOfSecond ^= second != null;
+        // the second one may have been closed since
+        isOfSecond = second != null && !isOfSecond;
         received = receiveSome(isOfSecond ? second : port);
         if (received == 0 && second != null) {
-            isOfSecond ^= true;
+            isOfSecond = !isOfSecond;
             received = receiveSome(isOfSecond ? second : port);
         }
         finds = received > (isAlone ? 0 : 1) ? finds + 1 : 0;
