@@ -18,8 +18,9 @@ import org.jfabric.layout.MetricLabel;
  */
 final class TrafficMeters {
     private static final long PERIOD_NS = 100_000_000;
-    /** Least time between two rounds of a thread that sleeps often. */
+    /** Least time between two rounds of a thread that sleeps often, and what each peer adds to it. */
     private static final long LEAST_PERIOD_NS = 1_000_000;
+    private static final long LEAST_PERIOD_OF_PEER_NS = 10_000;
     private static final int STEP = 16;
     private static final List<String> OF_ENDPOINTS =
         List.of("outstanding_sends", "posted_receives", "waiting_messages");
@@ -36,6 +37,8 @@ final class TrafficMeters {
     private long roundNs;
     private int endpoint;
     private int slot;
+    /** Peers and endpoints that this round, or the last one, has come to. */
+    private int visited;
 
     TrafficMeters(EngineCounters counters) {
         this.counters = counters;
@@ -108,7 +111,8 @@ final class TrafficMeters {
 
     /** A whole round before the thread sleeps, or the rest of one; returns false if there was one just now. */
     boolean pollAll(long nowNs) {
-        boolean due = inRound || begins(nowNs, LEAST_PERIOD_NS);
+        boolean due = inRound
+            || begins(nowNs, Math.min(PERIOD_NS, LEAST_PERIOD_NS + visited * LEAST_PERIOD_OF_PEER_NS));
         if (due) {
             step(Integer.MAX_VALUE);
         }
@@ -123,6 +127,7 @@ final class TrafficMeters {
         inRound = true;
         endpoint = 0;
         slot = 0;
+        visited = 0;
         return true;
     }
 
@@ -132,6 +137,7 @@ final class TrafficMeters {
                 inRound = false;
                 return;
             }
+            visited++;
             EngineEndpoint at = endpoints.get(endpoint);
             if (slot < at.peers().slots()) {
                 PeerSends peer = at.peers().at(slot++);

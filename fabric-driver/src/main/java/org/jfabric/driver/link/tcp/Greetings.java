@@ -9,22 +9,28 @@ import org.jfabric.info.FabricErrno;
 
 /**
  * Incoming connections whose request has not arrived yet. When the limit is reached, a new connection replaces the
- * oldest one; otherwise many silent connections could keep out all others. If the new connection's host already has its
- * quota of them, its own oldest connection is replaced, so that one host cannot displace the connections of others.
+ * oldest one; otherwise many silent connections could keep out all others. If a host has its quota of them, its own
+ * oldest connection is replaced, so that one host cannot displace the connections of others. If none has, new
+ * connections wait in the kernel until the oldest has had {@link #GRACE_NS}: when thousands of peers connect at once,
+ * as after the restart of a switch, each has time to send its request.
  *
  * <p>Owner: progress agent.
  */
 final class Greetings {
     /** Divisor of the limit that gives the quota of one host. */
     private static final int QUOTA_DIVISOR = 4;
+    /** Longer than a request takes over any distance, unless packets are lost. */
+    private static final long GRACE_NS = 300_000_000L;
 
     private final int limit;
+    private final int quota;
     /** The oldest first, which is the order of their deadlines. */
     private final List<TcpConnection> waiting = new ArrayList<>();
     private final Map<InetAddress, Integer> perHost = new HashMap<>();
 
     Greetings(int limit) {
         this.limit = limit;
+        this.quota = Math.max(1, limit / QUOTA_DIVISOR);
     }
 
     /** The waiting connections, the oldest first. */
@@ -32,17 +38,26 @@ final class Greetings {
         return List.copyOf(waiting);
     }
 
+    /**
+     * Whether a new connection has to wait.
+     *
+     * @param newDeadlineNs deadline of a connection that is accepted now.
+     */
+    boolean isFull(long newDeadlineNs) {
+        return waiting.size() >= limit && newDeadlineNs - waiting.getFirst().deadlineNs() < GRACE_NS
+            && perHost.values().stream().noneMatch(count -> count >= quota);
+    }
+
     /** Makes room for one more connection. Returns true if another connection was ended for it. */
     boolean makeRoom(InetAddress host) {
         if (waiting.size() < limit) {
             return false;
         }
-        boolean isItsOwnTurn = perHost.getOrDefault(host, 0) >= Math.max(1, limit / QUOTA_DIVISOR);
-        TcpConnection oldest = waiting.getFirst();
-        for (int i = 0; isItsOwnTurn && !host(oldest).equals(host); i++) {
-            oldest = waiting.get(i);
-        }
-        oldest.end(FabricErrno.ECONNABORTED);
+        InetAddress greedy = perHost.getOrDefault(host, 0) >= quota ? host
+            : perHost.entrySet().stream().filter(each -> each.getValue() >= quota).map(Map.Entry::getKey).findFirst()
+                .orElse(host(waiting.getFirst()));
+        waiting.stream().filter(each -> host(each).equals(greedy)).findFirst().orElseThrow()
+            .end(FabricErrno.ECONNABORTED);
         return true;
     }
 

@@ -39,8 +39,10 @@ final class TcpAcceptor extends Watched {
     private final List<Waiting> waiting = new ArrayList<>();
     /** Those for which the list is being read. */
     private final List<Waiting> checked = new ArrayList<>();
-    /** Time at which accepting resumes after descriptors had run out; 0 if it is not paused. */
+    /** Time at which accepting resumes after descriptors had run out; 0 if it is not paused by that. */
     private long resumeNs;
+    /** Accepting is paused because too many connections have to send their request. */
+    private boolean isHeld;
 
     TcpAcceptor(TcpLink link, TcpListener listener, Target target) {
         this.link = link;
@@ -65,6 +67,11 @@ final class TcpAcceptor extends Watched {
     @Override
     void onEvents(int events) {
         for (int i = 0; i < BATCH && listener.isOpen(); i++) {
+            if (link.mustWaitToGreet()) {
+                isHeld = true;
+                link.watched().modify(this, 0);
+                return;
+            }
             int result = listener.accept();
             if (result == -FabricErrno.EMFILE || result == -TcpSocket.ENFILE || result == -TcpSocket.ENOBUFS
                 || result == -FabricErrno.ENOMEM) {
@@ -161,13 +168,14 @@ final class TcpAcceptor extends Watched {
 
     /** Whether accepting is to be resumed after a pause. */
     boolean isPaused() {
-        return resumeNs != 0;
+        return resumeNs != 0 || isHeld;
     }
 
     /** Resumes accepting after a pause. */
     void resume() {
-        if (resumeNs != 0 && link.nowNs() - resumeNs > 0) {
+        if (resumeNs != 0 && link.nowNs() - resumeNs > 0 || isHeld && !link.mustWaitToGreet()) {
             resumeNs = 0;
+            isHeld = false;
             link.watched().modify(this, Epoll.EPOLLIN);
         }
     }

@@ -77,8 +77,9 @@ final class TcpConnection extends Watched {
     private PeerProbe probe;
     /** Polls without work since the last poll with work. */
     int idlePolls;
-    /** Whether the connection is in the list of those that are read in each poll. */
-    boolean isHot;
+    /** List of those that are polled, and the index in it; null while events alone are awaited. */
+    PolledConnections polledIn;
+    int polledAt;
 
     /**
      * A connection that is not in any list of the link yet.
@@ -182,7 +183,7 @@ final class TcpConnection extends Watched {
     }
 
     /** Whether the socket is not read: the engine has no room, or the peer has sent more than it may. */
-    private boolean isPaused() {
+    boolean isPaused() {
         return reader.isPaused() || isOverRate();
     }
 
@@ -416,11 +417,11 @@ final class TcpConnection extends Watched {
     }
 
     /**
-     * Whether the connection must stay in the list that is read in each poll: it has work, it is paused or an answer
-     * waits, so that it asks the engine for room in each poll, or it lingers until a deadline.
+     * Whether the connection must stay in the list that is read in each poll: it has work, an answer waits, so that it
+     * asks the engine for room in each poll, or it lingers until a deadline.
      */
     boolean mustBePolled() {
-        return hasWork() || isPaused() || writer.awaitsReport() || state == LINGERING;
+        return hasWork() || writer.awaitsReport() || state == LINGERING;
     }
 
     /** Whether the peer has closed its end, and data from it is still unread. */
@@ -481,7 +482,7 @@ final class TcpConnection extends Watched {
 
     /** The engine uses the connection, so that an answer may follow: reads it in each poll. */
     void onUse() {
-        if (!isHot) {
+        if (polledIn == null) {
             link.heat(this);
         }
     }

@@ -3,7 +3,6 @@ package org.jfabric.driver.link.tcp;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -56,6 +55,8 @@ final class TcpLink extends Link {
      * read in each poll.
      */
     private static final int IDLE_POLLS = 2048;
+    private static final int HOT_PER_POLL = 64;
+    private static final int PAUSED_PER_POLL = 16;
     private static final long LINGER_NS = 1_000_000_000L;
     /** The system counts the time between its questions in whole seconds. */
     private static final long SHORTEST_QUESTION_NS = 1_000_000_000L;
@@ -98,8 +99,9 @@ final class TcpLink extends Link {
     private final TcpCounters counters;
     /** Room for the system's reports of sends without a copy; null if the option is off. */
     private final ZeroCopy reports;
-    private TcpConnection[] hot = new TcpConnection[8];
-    private int hotCount;
+    /** Those that were used recently, and those that are not read until the engine has room for their message. */
+    private final PolledConnections hot = new PolledConnections(HOT_PER_POLL);
+    private final PolledConnections paused = new PolledConnections(PAUSED_PER_POLL);
     private final PollInterval untilCheck;
     /** Time of the next check of unknown peers for stalled messages. */
     private long stallCheckNs;
@@ -204,13 +206,17 @@ final class TcpLink extends Link {
         if (untilCheck.isOver()) {
             work += check();
             untilCheck.restart(
-                hotCount == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_CHECK : POLLS_PER_CHECK);
+                hot.size() == open.size() && waiting.isEmpty() ? POLLS_PER_IDLE_CHECK : POLLS_PER_CHECK);
         }
-        for (int i = hotCount - 1; i >= 0; i--) {
+        return work + poll(hot, limit) + (paused.size() == 0 ? 0 : poll(paused, limit));
+    }
+
+    private int poll(PolledConnections list, int limit) {
+        int work = 0;
+        for (int i = list.turns(); i > 0; i--) {
             // the end of one connection may remove others
-            if (i < hotCount) {
-                work += poll(hot[i], limit);
-            }
+            TcpConnection connection = list.next();
+            work += connection == null ? 0 : poll(connection, limit);
         }
         return work;
     }
@@ -220,9 +226,15 @@ final class TcpLink extends Link {
         if (connection.writer().isBlocked()) {
             untilCheck.shorten(POLLS_PER_BLOCKED_CHECK);
         }
-        if (work > 0) {
-            connection.idlePolls = 0;
-        } else if (++connection.idlePolls * hotCount > IDLE_POLLS && !connection.mustBePolled()) {
+        if (connection.polledIn == null) {
+            // it has ended
+            return work;
+        }
+        if (connection.isPaused()) {
+            paused.take(connection);
+        } else if (work > 0 || connection.polledIn == paused) {
+            heat(connection);
+        } else if (++connection.idlePolls * hot.size() > IDLE_POLLS && !connection.mustBePolled()) {
             connection.relax();
             cool(connection);
         }
@@ -271,8 +283,15 @@ final class TcpLink extends Link {
         if (watched.size() == 0) {
             return true;
         }
-        for (int i = 0; i < hotCount; i++) {
-            if (hot[i].hasWork()) {
+        for (int i = 0; i < hot.size(); i++) {
+            if (hot.at(i).hasWork()) {
+                return false;
+            }
+        }
+        // no event reports that the engine has room, and the polls before may have left some out
+        for (int i = paused.hasMoreThanTurns() ? paused.size() : 0; i > 0; i--) {
+            TcpConnection connection = paused.next();
+            if (connection != null && poll(connection, 1) > 0) {
                 return false;
             }
         }
@@ -286,14 +305,18 @@ final class TcpLink extends Link {
         if (!dialing.isEmpty() || !greetings.isEmpty() || !waiting.isEmpty()) {
             return true;
         }
-        for (int i = 0; i < hotCount; i++) {
-            if (hot[i].hasTimer()) {
+        return hasTimers(hot) || hasTimers(paused) || acceptors.stream().anyMatch(TcpAcceptor::isPaused)
+            || unknownPeerTimeoutNs > 0
+            && endpoints.values().stream().anyMatch(RdmEndpoint::hasUnknownMidMessage);
+    }
+
+    private static boolean hasTimers(PolledConnections list) {
+        for (int i = 0; i < list.size(); i++) {
+            if (list.at(i).hasTimer()) {
                 return true;
             }
         }
-        return acceptors.stream().anyMatch(TcpAcceptor::isPaused)
-            || unknownPeerTimeoutNs > 0
-            && endpoints.values().stream().anyMatch(RdmEndpoint::hasUnknownMidMessage);
+        return false;
     }
 
     @Override
@@ -496,6 +519,11 @@ final class TcpLink extends Link {
         return config.get(TcpConfig.TAKEOVER);
     }
 
+    /** Whether the next incoming connection has to wait, because those before it still have to send their request. */
+    boolean mustWaitToGreet() {
+        return greetings.isFull(services.attendedNs() + config.get(TcpConfig.CONNECT_TIMEOUT_NS));
+    }
+
     /** Makes room for a new incoming connection from a host. */
     void makeRoomToGreet(InetAddress host) {
         if (greetings.makeRoom(host)) {
@@ -576,24 +604,12 @@ final class TcpLink extends Link {
     /** Reads a connection in each poll from now on. */
     void heat(TcpConnection connection) {
         connection.idlePolls = 0;
-        if (!connection.isHot) {
-            connection.isHot = true;
-            if (hotCount == hot.length) {
-                hot = Arrays.copyOf(hot, 2 * hotCount);
-            }
-            hot[hotCount++] = connection;
-        }
+        hot.take(connection);
     }
 
-    private void cool(TcpConnection connection) {
-        if (connection.isHot) {
-            connection.isHot = false;
-            int index = 0;
-            while (hot[index] != connection) {
-                index++;
-            }
-            hot[index] = hot[--hotCount];
-            hot[hotCount] = null;
+    private static void cool(TcpConnection connection) {
+        if (connection.polledIn != null) {
+            connection.polledIn.remove(connection);
         }
     }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.jfabric.driver.scale.ScaleRun;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
         + " no others. The exit status is 0 if there was no fault.")
 final class TortureMain implements Callable<Integer> {
     private static final int SKIPPED = 77;
+    private static final int STUBS_PER_PEER = 10;
     /** Room for two drivers, two bystanders and two workers, and for one more of these. */
     private static final String DISK = "192m";
 
@@ -81,6 +83,13 @@ final class TortureMain implements Callable<Integer> {
     private int restarts;
 
     @Option(
+        names = "--peers", paramLabel = "N",
+        description = "Instead of all this: one endpoint over tcp with N endpoints of another driver and ten times as"
+            + " many stubs, which connect, flood it and break off all at once. Each peer takes a descriptor of both"
+            + " processes (ulimit -n).")
+    private int peers;
+
+    @Option(
         names = "--full-disk",
         description = "With the drivers' directories in a small file system, which is filled now and then. That needs"
             + " the right to mount one in a namespace (unshare -rm).")
@@ -104,6 +113,12 @@ final class TortureMain implements Callable<Integer> {
     public Integer call() throws IOException {
         if (restarts > 0) {
             Restarts.measure(restarts, System.out);
+            return 0;
+        }
+        if (peers > 0) {
+            try (ScaleRun run = new ScaleRun(peers, STUBS_PER_PEER * peers, System.out)) {
+                run.run();
+            }
             return 0;
         }
         if (isDiskFilled && disk == null) {

@@ -1,0 +1,2 @@
+/** One endpoint with thousands of peers. */
+package org.jfabric.driver.scale;
