@@ -72,8 +72,8 @@ public final class ScaleRun implements AutoCloseable {
         driver = FabricDriver.launchEmbedded(DriverConfig.builder().directory(directory)
             .threadingMode(ThreadingMode.SHARED).set("jfabric.tcp.interface", "lo").build());
         view = new DriverView(directory);
-        node = new FabricNode(driver.fabric(), "tcp", new Info().caps(Flags.TAGGED | Flags.MSG), 2 * (SENDS + RECEIVES), 0,
-            () -> { });
+        node = new FabricNode(driver.fabric(), "tcp", new Info().caps(Flags.TAGGED | Flags.MSG),
+            2 * (SENDS + RECEIVES), 0, () -> { });
         String name = node.endpoint.name();
         String port = name.substring(name.lastIndexOf(':') + 1);
         stubs = TestJvm.start(List.of("-Xmx512m"), StubPeersMain.class, "127.0.0.1", port);
