@@ -37,7 +37,8 @@ public final class TcpConfig {
         .range(1, 1 << 16)
         .why("Incoming connections, of the whole link, whose peer has not identified itself. One more closes the "
             + "oldest of a host that has a quarter of them, or waits in the kernel until the oldest of all has had "
-            + "0.3 s. This bounds the memory that silent peers can take; connections that endpoints request themselves do not count.");
+            + "0.3 s. This bounds the memory that silent peers can take; connections that "
+            + "endpoints request themselves do not count.");
 
     /** {@code jfabric.tcp.unknownPeerLimit}. */
     public static final Option<Integer> UNKNOWN_PEER_LIMIT = GROUP.count("jfabric.tcp.unknownPeerLimit")
