@@ -26,8 +26,9 @@ final class Commands {
     private static final int TUTORIAL_S = 60;
     private static final int STREAM_S = 15;
 
-    /** Other steps of {@code .ci/run}. */
-    private static final Pattern ELSEWHERE = Pattern.compile("mvn verify|\\.ci/run|\\./fabric (pingpong|test-verbs.*)");
+    /** Other steps of {@code .ci/run}, and what {@code mvn -DskipTests install} does among other things. */
+    private static final Pattern ELSEWHERE = Pattern.compile(
+        "mvn verify|mvn -DskipTests package|\\.ci/run|\\./fabric (pingpong|test-verbs.*)");
     /** Needs a peer, a repository to deploy to, a second driver beside that of this run, or another process's end. */
     private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare|driver.*)|mvn .* deploy");
     private static final Pattern ENDLESS = Pattern.compile("\\./fabric (top|web)");
