@@ -421,7 +421,8 @@ final class DriverWiring implements AutoCloseable {
 
     private MetricsServer openMetrics() {
         int port = config.get(MetricsConfig.PORT);
-        return port < 0 ? null : MetricsServer.open(port, cnc.countersReader());
+        return port < 0 ? null : MetricsServer.open(
+            port, cnc.countersReader(), directory.path(), () -> !drain.isActive());
     }
 
     private void closeMetrics() {

@@ -5,12 +5,14 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
 /**
- * Whether the driver is to end as soon as no send is outstanding. Owner: conductor, except for {@link #allow}.
+ * Whether the driver is to end as soon as no send is outstanding. Owner: conductor, except for {@link #allow} and
+ * {@link #isActive}.
  */
 public final class Drain {
     /** Written once, by the thread that runs the daemon. */
     private volatile Runnable end;
-    private boolean active;
+    /** Written by the conductor. */
+    private volatile boolean active;
 
     /** Of a driver that an application ends. */
     public Drain() {
@@ -30,8 +32,8 @@ public final class Drain {
         return end != null;
     }
 
-    /** Whether the driver is being drained. */
-    boolean isActive() {
+    /** Whether the driver is being drained; any thread. */
+    public boolean isActive() {
         return active;
     }
 

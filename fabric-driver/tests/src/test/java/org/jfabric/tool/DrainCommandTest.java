@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -48,7 +51,14 @@ class DrainCommandTest {
     }
 
     private DriverProcess start() {
-        return DriverProcess.start(path, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
+        return DriverProcess.start(path, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "jfabric.metrics.port=0");
+    }
+
+    /** Status with which the driver answers whether it takes clients. */
+    private static int ready(DriverProcess driver) throws IOException {
+        String page = driver.output().lines().filter(line -> line.startsWith("metrics at ")).findFirst().orElseThrow();
+        return ((HttpURLConnection) URI.create(page.replace("metrics at ", "").replace("/metrics", "/ready")).toURL()
+            .openConnection()).getResponseCode();
     }
 
     private FabricNode node() {
@@ -90,10 +100,12 @@ class DrainCommandTest {
     void shouldWaitForTheLastSendAndEndWithStatusZero() throws Exception {
         try (DriverProcess driver = start(); FabricNode node = node()) {
             long self = holdASend(node);
+            assertEquals(200, ready(driver));
             CompletableFuture<ToolRun> drain =
                 CompletableFuture.supplyAsync(() -> ToolRun.of("drain", "--dir", path.toString(), "--timeout=100"));
             Deadline.awaitParked("the client is notified", () -> draining.equals(List.of(true)));
 
+            assertEquals(503, ready(driver));
             FabricException refused = assertThrows(FabricException.class, () -> open(node));
             assertEquals(FabricErrno.ESHUTDOWN, refused.errno());
             assertTrue(refused.getMessage().contains("drained"), refused::getMessage);

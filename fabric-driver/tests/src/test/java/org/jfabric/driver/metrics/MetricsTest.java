@@ -12,6 +12,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Predicate;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
@@ -190,6 +191,21 @@ class MetricsTest {
             socket.getOutputStream().write(("HEAD /metrics HTTP/1.1\r\nConnection: close\r\nHost: " + host
                 + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    @Test
+    void shouldShowItsVersionItsProcessAndWhetherItTakesClients() throws IOException {
+        alpha = launch("alpha", ThreadingMode.SHARED);
+        assertEquals(200, get(alpha.metricsPort(), "/health").getResponseCode());
+        assertEquals(200, get(alpha.metricsPort(), "/ready").getResponseCode());
+        OpenMetricsPage page = page(alpha);
+        assertEquals(1, page.sum("jfabric_build_info", "java", Runtime.version().toString()));
+        assertEquals(ProcessHandle.current().info().startInstant().orElseThrow().toEpochMilli() / 1e3,
+            page.sum("process_start_time_seconds"));
+        for (String name : List.of("process_cpu_seconds_total", "process_resident_memory_bytes", "process_open_fds",
+            "process_max_fds", "jvm_memory_used_bytes", "jvm_threads", "jfabric_directory_free_bytes")) {
+            assertTrue(page.sum(name) > 0, name);
         }
     }
 

@@ -29,6 +29,7 @@ public final class OpenMetricsPage {
     private final Map<String, String> types = new HashMap<>();
     private final Map<String, Double> lastBucket = new HashMap<>();
     private final Set<String> ended = new HashSet<>();
+    private final Set<String> described = new HashSet<>();
     private String family = "";
 
     private OpenMetricsPage() {
@@ -44,6 +45,8 @@ public final class OpenMetricsPage {
                 page.sample(line);
             }
         }
+        page.types.keySet().forEach(name ->
+            require(page.described.contains(name) || !name.matches("(jfabric|jvm|process)_.*"), "no HELP of " + name));
         return page;
     }
 
@@ -83,7 +86,10 @@ public final class OpenMetricsPage {
                 require(types.put(name, parts.group(3)) == null, "two types: " + line);
             }
             case "UNIT" -> require(name.endsWith('_' + parts.group(3)), line);
-            default -> require(parts.group(3).equals(parts.group(3).strip()), line);
+            default -> {
+                require(parts.group(3).equals(parts.group(3).strip()), line);
+                described.add(name);
+            }
         }
     }
 
