@@ -65,7 +65,12 @@ final class UdpNativePort extends UdpPort {
     @Override
     protected UdpPort openConnected(SocketName peer) {
         int connected = UdpSocket.openConnected(fd, peer.toBytes());
-        return connected < 0 ? null : of(network(), connected, name(), local(), config());
+        UdpNativePort port = connected < 0 ? null : of(network(), connected, name(), local(), config());
+        if (port != null && port.stamp(arrivals(), null) < 0) {
+            port.close();
+            return null;
+        }
+        return port;
     }
 
     @Override

@@ -220,6 +220,11 @@ public abstract class UdpPort extends BoundAddress {
         return 0;
     }
 
+    /** Whose clock times of arrival are of; null if there are none. */
+    final TimestampClock arrivals() {
+        return arrivals;
+    }
+
     /** Whose clock times of departure are of; null if there are none. */
     final TimestampClock departures() {
         return departures;

@@ -67,7 +67,7 @@ class TimestampTest {
         return seen.getFirst();
     }
 
-    private static void assertIn(long fromNs, long timeNs, long toNs) {
+    static void assertIn(long fromNs, long timeNs, long toNs) {
         assertTrue(fromNs <= timeNs && timeNs <= toNs, () -> timeNs + " is not from " + fromNs + " to " + toNs
             + " (" + (timeNs - fromNs) + " of " + (toNs - fromNs) + " ns)");
     }
