@@ -3,10 +3,12 @@ package org.jfabric;
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
 
 import org.agrona.UnsafeApi;
+import org.jfabric.codec.queue.TimeCellDecoder;
 import org.jfabric.info.Codes;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Mode;
+import org.jfabric.info.TimestampClock;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 /**
@@ -22,6 +24,8 @@ import org.jfabric.layout.CompletionQueueDescriptor;
  */
 public final class Completion {
     private static final long NOTHING = UnsafeApi.allocateMemory(CompletionQueueDescriptor.RECORD_LENGTH);
+    private static final int CELLS_PER_RECORD =
+        CompletionQueueDescriptor.ERROR_CELL_LENGTH / CompletionQueueDescriptor.RECORD_LENGTH;
     private static final int FLAGS = BODY_OFFSET + 8;
     private static final int LEN = BODY_OFFSET + 16;
     private static final int BUF = BODY_OFFSET + 24;
@@ -33,6 +37,8 @@ public final class Completion {
     }
 
     private long record = NOTHING;
+    /** Added to twice the address of a record it gives that of its cell: cells are twice as long as records. */
+    private long toCell;
     /** Only the address of the entry is used: what it points into must live as long as this view. */
     private Object kept;
 
@@ -47,6 +53,11 @@ public final class Completion {
         if (kept != memory) {
             kept = memory;
         }
+    }
+
+    /** Sets where the queue's records and their cells begin. */
+    void cells(long records, long cells) {
+        toCell = cells - CELLS_PER_RECORD * records;
     }
 
     void unwrap() {
@@ -133,6 +144,17 @@ public final class Completion {
             UnsafeApi.getLong(record + LEN), UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET));
     }
 
+    /**
+     * When the message arrived, or, of a send, when it left: on an endpoint with {@link Flags#TIMESTAMP}, of an entry
+     * whose {@link #flags()} have that bit. It has no room in libfabric's formats, as {@link #position()}.
+     *
+     * @return nanoseconds of the endpoint's {@link TimestampClock}; 0 of entries without a time.
+     */
+    public long timeNs() {
+        return (flags() & Flags.TIMESTAMP) == 0 ? 0
+            : UnsafeApi.getLong(CELLS_PER_RECORD * record + toCell + TimeCellDecoder.timeNsEncodingOffset());
+    }
+
     /** Whether it hands out a cell of a receive slab; what the driver says of it, and no context of an application. */
     boolean isBuffered() {
         // the flag is the word's sign
@@ -143,6 +165,6 @@ public final class Completion {
     public String toString() {
         return "Completion{opContext=" + opContext() + ", flags=" + Flags.toString(flags(), Flags.Kind.COMPLETION)
             + ", len=" + len() + ", buf=" + Codes.hex(buf()) + ", data=" + Codes.hex(data()) + ", tag="
-            + Codes.hex(tag()) + ", srcAddr=" + srcAddr() + '}';
+            + Codes.hex(tag()) + ", srcAddr=" + srcAddr() + (timeNs() == 0 ? "" : ", timeNs=" + timeNs()) + '}';
     }
 }

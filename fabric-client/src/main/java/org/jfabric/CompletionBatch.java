@@ -72,7 +72,9 @@ public final class CompletionBatch {
     }
 
     /** Entries from a number on are the caller's to see. */
-    void hold(CompletionQueue of, long recordsAddress, long ringMask, long firstNumber, int count) {
+    void hold(
+        CompletionQueue of, long recordsAddress, long cellsAddress, long ringMask, long firstNumber, int count) {
+        entry.cells(recordsAddress, cellsAddress);
         queue = of;
         records = recordsAddress;
         mask = ringMask;

@@ -39,6 +39,7 @@ class CompletionReader implements Waitable {
     private static final int CONTEXT = BODY_OFFSET + CompletionDecoder.opContextEncodingOffset();
     private static final int FLAGS = BODY_OFFSET + CompletionDecoder.flagsEncodingOffset();
     private static final int LENGTH_IN_ENTRY = CompletionDecoder.lengthEncodingOffset();
+    private static final int CELLS_PER_RECORD = ERROR_CELL_LENGTH / RECORD_LENGTH;
     private static final int KIND_SHIFT = 48;
     private static final int FLAGS_SHIFT = 56;
     /** The queue's state is read in one of 1024 empty polls, and in other cases that {@link #whenEmpty} names. */
@@ -119,6 +120,7 @@ class CompletionReader implements Waitable {
         this.stateAddress = memory.address() + CompletionQueueDescriptor.STATE_OFFSET;
         this.heldBackAddress = memory.address() + CompletionQueueDescriptor.HELD_BACK_OFFSET;
         this.errorCells = memory.address() + CompletionQueueDescriptor.errorCellsOffset(capacity);
+        completion.cells(records, errorCells);
         this.readTimes = memory.address() + CompletionQueueDescriptor.READ_TIMES_OFFSET;
         this.file = new QueueFile(memory, records, mask, readPositionAddress, stateAddress, heldBackAddress);
     }
@@ -306,7 +308,7 @@ class CompletionReader implements Waitable {
         }
         held = batch;
         heldOfClient = ofClient;
-        batch.hold(queue, records, mask, start, (int) (next - start));
+        batch.hold(queue, records, errorCells, mask, start, (int) (next - start));
         Reference.reachabilityFence(this);
         return (int) (next - start);
     }
@@ -505,7 +507,8 @@ class CompletionReader implements Waitable {
             }
         }
         tookCells = true;
-        return slabs.take(record, UnsafeApi.getLong(record + CONTEXT));
+        return slabs.take(
+            record, errorCells + CELLS_PER_RECORD * (record - records), UnsafeApi.getLong(record + CONTEXT));
     }
 
     /** Behind the last entry there may be others; any thread. */

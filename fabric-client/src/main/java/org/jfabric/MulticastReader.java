@@ -359,6 +359,17 @@ public final class MulticastReader implements AutoCloseable {
     }
 
     /**
+     * When the message arrived at this host: of a stream of another host whose address has
+     * {@link JoinAttr#TIMES}. Of a message in several datagrams, when the last of them arrived; of one that was
+     * repaired, when the repair did; of one that was read from the writer's log, 0.
+     *
+     * @return nanoseconds of the clock that the address names; 0 if it is not known, and of other groups.
+     */
+    public long timeNs() {
+        return ring.timeNs();
+    }
+
+    /**
      * Waits until there may be something: spins for a while, then sleeps until the driver wakes it. With an embedded
      * driver in mode INVOKER it runs the driver's cycles meanwhile. The message that was found last is given back.
      *

@@ -9,6 +9,7 @@ import org.jfabric.client.LentRegions;
 import org.jfabric.client.MessageLender;
 import org.jfabric.client.SlabView;
 import org.jfabric.codec.control.EndpointReady;
+import org.jfabric.codec.queue.TimeCellDecoder;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -131,19 +132,22 @@ final class ReceiveSlab {
     }
 
     /** An entry that is about to be read hands a cell out. */
-    void take(long record) {
+    void take(long record, long cell) {
         long id = UnsafeApi.getLong(record + BODY_OFFSET);
         long length = UnsafeApi.getLong(record + LEN);
         long flags = UnsafeApi.getLong(record + FLAGS);
         long source = UnsafeApi.getLong(record + CompletionQueueDescriptor.SOURCE_OFFSET);
         long position = -1;
-        if ((flags & Flags.MULTICAST) != 0) {
-            position = CompletionQueueDescriptor.position(length, source);
-            length = CompletionQueueDescriptor.length(length);
-            source = CompletionQueueDescriptor.source(source);
+        RecvContext context = contexts[SlabDescriptor.cell(id)];
+        if ((flags & (Flags.MULTICAST | Flags.TIMESTAMP)) != 0) {
+            context.timeNs(UnsafeApi.getLong(cell + TimeCellDecoder.timeNsEncodingOffset()));
+            if ((flags & Flags.MULTICAST) != 0) {
+                position = CompletionQueueDescriptor.position(length, source);
+                length = CompletionQueueDescriptor.length(length);
+                source = CompletionQueueDescriptor.source(source);
+            }
         }
         boolean more = (flags & Flags.MORE) != 0;
-        RecvContext context = contexts[SlabDescriptor.cell(id)];
         long place = UnsafeApi.getLong(record + BUF);
         context.liesIn((flags & Flags.LENT) == 0 ? null : regions.find(view.whole(), (int) place));
         context.open(id, flags, place, length,

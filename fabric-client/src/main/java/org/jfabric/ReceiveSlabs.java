@@ -50,7 +50,7 @@ final class ReceiveSlabs {
      *
      * @return false if the entry is to be read later, because its endpoint is not known yet.
      */
-    boolean take(long record, long context) {
+    boolean take(long record, long cell, long context) {
         ReceiveSlab slab = find(context);
         if (slab == null) {
             // in this order: what is not being enabled any more is in the list
@@ -61,7 +61,7 @@ final class ReceiveSlabs {
             }
         }
         if (slab != null) {
-            slab.take(record);
+            slab.take(record, cell);
         }
         return true;
     }

@@ -64,6 +64,8 @@ public final class RecvContext {
     private long source;
     /** In the log of its group, or -1. */
     private long position;
+    /** Of its arrival, if the flags say so. */
+    private long timeNs;
     /** Whether the message lies in its sender's ring, at {@link #place}, and not in a cell of the slab. */
     private boolean inRing;
     /** The sender's region in which the message lies, or null. */
@@ -209,6 +211,15 @@ public final class RecvContext {
     }
 
     /**
+     * When the message arrived, as {@link Completion#timeNs()}.
+     *
+     * @return nanoseconds, or 0; valid while this is open.
+     */
+    public long timeNs() {
+        return (flags & Flags.TIMESTAMP) == 0 ? 0 : timeNs;
+    }
+
+    /**
      * Keeps the message open beyond the next reading calls, until {@link #release()}, a claim or a discard. A message
      * that {@link CompletionQueue#pollMessages} shows where it arrived is copied for that, and has another
      * {@link #id()} afterwards.
@@ -287,6 +298,10 @@ public final class RecvContext {
 
     void position(long newPosition) {
         position = newPosition;
+    }
+
+    void timeNs(long newTimeNs) {
+        timeNs = newTimeNs;
     }
 
     boolean isInRing() {

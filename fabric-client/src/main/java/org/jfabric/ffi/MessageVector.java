@@ -39,6 +39,8 @@ public final class MessageVector {
     private final long headers;
     private final long iovecs;
     private final long names;
+    private final int controlBytes;
+    private final long controls;
 
     /**
      * Makes an array of empty messages.
@@ -47,14 +49,26 @@ public final class MessageVector {
      * @param pieces   limit of the pieces of each, 1 or more.
      */
     public MessageVector(int capacity, int pieces) {
+        this(capacity, pieces, 0);
+    }
+
+    /**
+     * Makes an array of empty messages with room for control messages, as receives with times need.
+     *
+     * @param controlBytes room of each message, a multiple of 8; see {@link SocketTimes#CONTROL_BYTES}.
+     */
+    public MessageVector(int capacity, int pieces, int controlBytes) {
         this.capacity = capacity;
         this.pieces = pieces;
+        this.controlBytes = controlBytes;
         long headerBytes = (long) capacity * HEADER_BYTES;
         long iovecBytes = (long) capacity * pieces * IOVEC_BYTES;
-        memory = Arena.ofAuto().allocate(headerBytes + iovecBytes + (long) capacity * NAME_STRIDE, HEADER_BYTES);
+        memory = Arena.ofAuto().allocate(
+            headerBytes + iovecBytes + (long) capacity * (NAME_STRIDE + controlBytes), HEADER_BYTES);
         headers = memory.address();
         iovecs = headers + headerBytes;
         names = iovecs + iovecBytes;
+        controls = names + (long) capacity * NAME_STRIDE;
         for (int i = 0; i < capacity; i++) {
             UnsafeApi.putLong(header(i), nameAddress(i));
             UnsafeApi.putLong(header(i) + IOVEC, iovec(i, 0));
@@ -174,6 +188,29 @@ public final class MessageVector {
     void control(int index, long address, long length) {
         UnsafeApi.putLong(header(index) + CONTROL, address);
         UnsafeApi.putLong(header(index) + CONTROL_LENGTH, length);
+    }
+
+    /** Gives the first messages their room for control messages, which the kernel replaces by what it has stored. */
+    void renewControls(int count) {
+        for (int i = 0; i < count; i++) {
+            control(i, controls + (long) i * controlBytes, controlBytes);
+        }
+    }
+
+    /**
+     * The time of a message that was received by {@link UdpSocket#receiveTimed}, or a departure of
+     * {@link UdpSocket#receiveDepartures}.
+     *
+     * @param ofCard of the card's clock, else of the system's.
+     * @return nanoseconds; 0 if there is none.
+     */
+    public long timeNs(int index, boolean ofCard) {
+        return SocketTimes.timeNs(controls + (long) index * controlBytes, controlLength(index), ofCard);
+    }
+
+    /** The number, 32 bits, of the datagram that a departure is of; negative if it is none. */
+    public long departed(int index) {
+        return SocketTimes.number(controls + (long) index * controlBytes, controlLength(index));
     }
 
     /** Bytes of the control messages that were received with a message. */

@@ -13,7 +13,8 @@ import org.agrona.UnsafeApi;
  *
  * <pre>
  *   tpacket2_hdr 32 bytes: 0 status u32 | 4 length u32 | 8 length in the ring u32 | 12 offset of the packet's first
- *                          byte u16 | 14 offset of the IP header u16 | 16 time | 24 VLAN tag u16 | 26 its type u16
+ *                          byte u16 | 14 offset of the IP header u16 | 16 seconds u32 | 20 nanoseconds u32
+ *                          | 24 VLAN tag u16 | 26 its type u16
  *   sockaddr_ll  20 bytes: 32 family u16 | 34 protocol u16 | 36 interface s32 | 40 kind of device u16
  *                          | 42 kind of packet u8 | 43 length of the address u8 | 44 address
  *   virtio_net_hdr 10 bytes, in front of the packet: 0 flags u8 | 1 kind of segments u8 | 2 header length u16
@@ -48,6 +49,8 @@ public final class PacketSocket {
     public static final int STATUS_CHECKSUM_NOT_READY = 8;
     /** Bit of the status: a card has verified the checksum. */
     public static final int STATUS_CHECKSUM_VALID = 1 << 7;
+    /** Bit of the status: the time of the frame is that of the card's clock. */
+    public static final int STATUS_CARD_TIME = 1 << 31;
     /** Offset of the status in a frame. */
     public static final int STATUS = 0;
     /** Offset of the packet's length in a frame. */
@@ -57,6 +60,8 @@ public final class PacketSocket {
     public static final int LINK_HEADER = 12;
     /** Offset of the offset of the IP header. */
     public static final int IP_HEADER = 14;
+    /** Offset of the seconds of the time, unsigned; the nanoseconds follow. */
+    public static final int SECONDS = 16;
     /** Offset of the number of the interface. */
     public static final int INTERFACE = 36;
     /** Bytes of the {@code virtio_net_hdr} in front of the packet. */
@@ -84,6 +89,7 @@ public final class PacketSocket {
     private static final int PACKET_COPY_THRESH = 7;
     private static final int PACKET_VERSION = 10;
     private static final int PACKET_VNET_HDR = 15;
+    private static final int PACKET_TIMESTAMP = 17;
     private static final int PACKET_QDISC_BYPASS = 20;
     private static final int PACKET_IGNORE_OUTGOING = 23;
     private static final int TPACKET_V2 = 1;
@@ -153,6 +159,18 @@ public final class PacketSocket {
         UnsafeApi.putInt(at + 8, frameBytes);
         UnsafeApi.putInt(at + 12, blockBytes / frameBytes * blocks);
         return state.intResult(SETSOCKOPT.call(state, fd, SOL_PACKET, PACKET_RX_RING, at, RING_REQUEST_BYTES));
+    }
+
+    /**
+     * Has the kernel write into each frame when its packet arrived, or left, instead of when it was copied.
+     *
+     * @param ofCard the card's time, if there is one: {@link #STATUS_CARD_TIME} says so; else the system's.
+     * @return 0 or a negative errno.
+     */
+    public static int times(int fd, boolean ofCard) {
+        // the first one has the system note times at all, the second one says which is written
+        int result = SocketTimes.enable(fd, ofCard, true, false);
+        return result < 0 || !ofCard ? result : setInt(fd, PACKET_TIMESTAMP, SocketTimes.RAW_HARDWARE);
     }
 
     /**

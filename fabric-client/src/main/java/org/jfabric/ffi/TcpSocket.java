@@ -383,6 +383,21 @@ public final class TcpSocket {
     }
 
     /**
+     * Receives into ranges, with the time of the last bytes ({@link SocketTimes#enable}).
+     *
+     * @param vector of the ranges, not empty.
+     * @param times  gets the time.
+     * @return as {@link #receiveVector}.
+     */
+    public static long receiveTimed(int fd, IoVector vector, SocketTimes.Last times) {
+        long header = vector.headerAddress();
+        times.lend(header);
+        long got = RECVMSG.call(fd, header, 0);
+        times.takeBack(header, got > 0);
+        return got;
+    }
+
+    /**
      * Receives as {@link #receiveVector}, and returns the reason of a failure; may allocate.
      *
      * @param vector of the ranges, not empty.

@@ -27,6 +27,7 @@ public final class UdpSocket {
     private static final int SOCK_DGRAM = 2;
     private static final int SOCK_FLAGS = 0x80000 | 0x800;
     private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_ERRQUEUE = 0x2000;
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int SOL_SOCKET = 1;
     private static final int SO_REUSEADDR = 2;
@@ -232,6 +233,37 @@ public final class UdpSocket {
             vector.received(0, bytes, room);
         }
         return bytes >= 0 ? 1 : 0;
+    }
+
+    /**
+     * Receives available datagrams with their times ({@link SocketTimes#enable}).
+     *
+     * @param vector with room for control messages.
+     * @param count  messages at most, up to the vector's capacity.
+     * @return messages received; 0 if none is available.
+     */
+    public static int receiveTimed(int fd, MessageVector vector, int count) {
+        return receiveControls(fd, vector, count, MSG_DONTWAIT);
+    }
+
+    /**
+     * Takes times of datagrams that have left. The vector's names and pieces are not used.
+     *
+     * @param vector with room for control messages.
+     * @param count  times at most, up to the vector's capacity.
+     * @return their number; 0 if none is available.
+     */
+    public static int receiveDepartures(int fd, MessageVector vector, int count) {
+        return receiveControls(fd, vector, count, MSG_DONTWAIT | MSG_ERRQUEUE);
+    }
+
+    private static int receiveControls(int fd, MessageVector vector, int count, int flags) {
+        vector.renewControls(count);
+        try {
+            return Math.max(0, (int) RECVMMSG.call(fd, vector.address(), count, flags, 0L));
+        } finally {
+            Reference.reachabilityFence(vector);
+        }
     }
 
     /**

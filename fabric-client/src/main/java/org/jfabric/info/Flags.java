@@ -299,6 +299,20 @@ public final class Flags {
      */
     public static final long RECORDED = 0x8_0000_0000L;
 
+    /**
+     * Bit 37, of JFabric alone. Capability: entries have the time at which a message arrived, over link udp also that
+     * at which one left; in {@code rx_attr.caps} only the one, in {@code tx_attr.caps} only the other. Completion: the
+     * entry has such a time ({@code Completion.timeNs()}). Never granted unless it is asked for. Times are those of the
+     * system's clock ({@link TimestampClock#SYSTEM}).
+     */
+    public static final long TIMESTAMP = 0x20_0000_0000L;
+
+    /**
+     * Bit 38, of JFabric alone. Capability, with {@link #TIMESTAMP}: the times are those of the network card's own
+     * clock ({@link TimestampClock#CARD}).
+     */
+    public static final long CARD_CLOCK = 0x40_0000_0000L;
+
     private static final int BITS = Long.SIZE;
     private static final String[][] NAMES_BY_KIND = new String[Kind.values().length][BITS];
     private static final long[] MASK_BY_KIND = new long[Kind.values().length];
@@ -310,7 +324,8 @@ public final class Flags {
             "REMOTE_WRITE", REMOTE_WRITE, "MULTI_RECV", MULTI_RECV, "TRIGGER", TRIGGER, "FENCE", FENCE,
             "AV_USER_ID", AV_USER_ID, "XPU", XPU, "HMEM", HMEM, "VARIABLE_MSG", VARIABLE_MSG, "RMA_PMEM", RMA_PMEM,
             "SOURCE_ERR", SOURCE_ERR, "LOCAL_COMM", LOCAL_COMM, "REMOTE_COMM", REMOTE_COMM, "SHARED_AV", SHARED_AV,
-            "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV);
+            "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV,
+            "TIMESTAMP", TIMESTAMP, "CARD_CLOCK", CARD_CLOCK);
         define(Kind.CAPABILITY_2,
             "MSG", MSG, "RMA", RMA, "TAGGED", TAGGED, "ATOMIC", ATOMIC, "MULTICAST", MULTICAST, "COLLECTIVE",
             COLLECTIVE, "READ", READ, "WRITE", WRITE, "RECV", RECV, "SEND", SEND, "REMOTE_READ", REMOTE_READ,
@@ -318,11 +333,13 @@ public final class Flags {
             "AV_USER_ID", AV_USER_ID, "TAGGED_DIRECTED_RECV", TAGGED_DIRECTED_RECV, "TAGGED_MULTI_RECV",
             TAGGED_MULTI_RECV, "HMEM", HMEM, "EXACT_DIRECTED_RECV", EXACT_DIRECTED_RECV, "RMA_PMEM", RMA_PMEM,
             "SOURCE_ERR", SOURCE_ERR, "LOCAL_COMM", LOCAL_COMM, "REMOTE_COMM", REMOTE_COMM, "SHARED_AV", SHARED_AV,
-            "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV);
+            "RMA_EVENT", RMA_EVENT, "SOURCE", SOURCE, "NAMED_RX_CTX", NAMED_RX_CTX, "DIRECTED_RECV", DIRECTED_RECV,
+            "TIMESTAMP", TIMESTAMP, "CARD_CLOCK", CARD_CLOCK);
         define(Kind.COMPLETION,
             "MSG", MSG, "RMA", RMA, "TAGGED", TAGGED, "ATOMIC", ATOMIC, "MULTICAST", MULTICAST, "READ", READ,
             "WRITE", WRITE, "RECV", RECV, "SEND", SEND, "REMOTE_READ", REMOTE_READ, "REMOTE_WRITE", REMOTE_WRITE,
-            "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE, "CLAIM", CLAIM, "LENT", LENT);
+            "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE, "CLAIM", CLAIM, "LENT", LENT,
+            "TIMESTAMP", TIMESTAMP);
         define(Kind.OPERATION,
             "MULTICAST", MULTICAST, "MULTI_RECV", MULTI_RECV, "REMOTE_CQ_DATA", REMOTE_CQ_DATA, "MORE", MORE,
             "PEEK", PEEK, "TRIGGER", TRIGGER, "FENCE", FENCE, "COMPLETION", COMPLETION, "INJECT", INJECT, "LENT", LENT,

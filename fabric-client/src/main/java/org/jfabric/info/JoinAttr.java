@@ -9,6 +9,13 @@ public final class JoinAttr {
     /** Begins the addresses of groups that are written on other hosts: {@code stream://host:port/group}. */
     public static final String STREAM_SCHEME = "stream://";
 
+    /**
+     * Behind the address of a stream, with the name of a {@link TimestampClock} in lower case behind it: its readers in
+     * place get the time at which each message arrived at this host, for example
+     * {@code stream://10.0.0.7:4100/quotes?times=system}. They have a ring of their own, apart from readers without.
+     */
+    public static final String TIMES = "?times=";
+
     private LogPosition from;
 
     /** A reader begins with the messages that are written from now on. */

@@ -18,7 +18,8 @@ package org.jfabric.layout;
  *                                           two samples of a client that runs the duty cycle itself; 0 for none
  *  448  end of that group                    see {@link ReadPlaceDescriptor}
  *  512  records, one cache line each
- *       error cells, 128 bytes each, one for every record
+ *       error cells, 128 bytes each, one for every record; that of a success with {@code FI_TIMESTAMP} begins with its
+ *       time, 8 bytes, which are not written otherwise
  *
  *  record
  *  +---------------------------------------------------------------+

@@ -51,6 +51,7 @@ public final class GroupConsumer {
     private long record;
     private long tag;
     private long data;
+    private long timeNs;
     private long payload;
     private int payloadLength;
     private int recordLength;
@@ -127,6 +128,14 @@ public final class GroupConsumer {
             return 0;
         }
         return copy != 0 ? data : UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
+    }
+
+    /** When it arrived at this host, in nanoseconds; 0 if that is not known. */
+    public long timeNs() {
+        if ((flags & GroupRingDescriptor.HAS_TIME) == 0) {
+            return 0;
+        }
+        return copy != 0 ? timeNs : UnsafeApi.getLong(record + GroupRingDescriptor.TIME);
     }
 
     /** Native address of its bytes: in the ring, or in {@link #copy()}. */
@@ -224,8 +233,8 @@ public final class GroupConsumer {
         record = records + place;
         int length = UnsafeApi.getInt(record + GroupRingDescriptor.LENGTH);
         flags = UnsafeApi.getInt(record + GroupRingDescriptor.FLAGS);
-        int before = (flags & GroupRingDescriptor.HAS_DATA) != 0
-            ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
+        int before = (flags & GroupRingDescriptor.HAS_MORE) != 0
+            ? GroupRingDescriptor.longHeader(flags) : GroupRingDescriptor.RECORD_HEADER;
         payloadLength = length - before;
         if (payloadLength < 0 || length > capacity - place
             || payloadLength > maxPayload && (flags & GroupRingDescriptor.PADDING) == 0) {
@@ -241,6 +250,9 @@ public final class GroupConsumer {
         if (!isPadding) {
             tag = UnsafeApi.getLong(record + GroupRingDescriptor.TAG);
             data = UnsafeApi.getLong(record + GroupRingDescriptor.DATA);
+            if ((flags & GroupRingDescriptor.HAS_TIME) != 0) {
+                timeNs = UnsafeApi.getLong(record + GroupRingDescriptor.TIME);
+            }
             Words.copy(payload, copy, payloadLength);
             payload = copy;
         }

@@ -28,7 +28,9 @@ import org.agrona.UnsafeApi;
  *  +---------------------------------------------------------------+
  *  |                             tag                               |
  *  +---------------------------------------------------------------+
- *  |                     data, only if flagged                     |
+ *  |                 data, only if that or time is flagged         |
+ *  +---------------------------------------------------------------+
+ *  |                     time, only if flagged                     |
  *  +---------------------------------------------------------------+
  *  |  payload                                                     ...
  * </pre>
@@ -86,10 +88,15 @@ public final class GroupRingDescriptor {
     public static final int TAG = 16;
     /** In a record with {@link #HAS_DATA}: remote CQ data. */
     public static final int DATA = 24;
+    /** In a record with {@link #HAS_TIME}: when its message arrived at this host, in nanoseconds; 0 if not known. */
+    public static final int TIME = 32;
     /** Bytes of a record in front of the payload. */
     public static final int RECORD_HEADER = 24;
     /** Bytes of a record with {@link #HAS_DATA} in front of the payload. */
     public static final int RECORD_HEADER_WITH_DATA = 32;
+
+    /** Bytes of a record with {@link #HAS_TIME} in front of the payload. */
+    public static final int RECORD_HEADER_WITH_TIME = 40;
 
     /** Flag of a tagged message. */
     public static final int TAGGED = 1;
@@ -99,6 +106,11 @@ public final class GroupRingDescriptor {
     public static final int PADDING = 4;
     /** Flag of a record that stands for messages that are missing. */
     public static final int GAP = 8;
+
+    /** Flag of a message with a time of arrival. Only in rings of streams that are read with times. */
+    public static final int HAS_TIME = 16;
+    /** A record with any of these has a longer header than others. */
+    public static final int HAS_MORE = HAS_DATA | HAS_TIME;
 
     /** Smallest capacity in bytes. */
     public static final int MIN_CAPACITY = 4096;
@@ -118,6 +130,11 @@ public final class GroupRingDescriptor {
     /** The longest payload. */
     public static int maxPayload(int capacity) {
         return capacity / RECORDS_PER_RING - RECORD_HEADER_WITH_DATA;
+    }
+
+    /** Bytes in front of the payload of a record with any of {@link #HAS_MORE}. */
+    public static int longHeader(int flags) {
+        return (flags & HAS_TIME) != 0 ? RECORD_HEADER_WITH_TIME : RECORD_HEADER_WITH_DATA;
     }
 
     /** What stands in the record of a message; never 0, which a fresh ring has. */

@@ -61,6 +61,16 @@ public final class StreamHeader {
     }
 
     /**
+     * When it arrived at this host, of a subscription with {@link Subscription.Builder#timestamps}; as
+     * {@link MulticastReader#timeNs()}.
+     *
+     * @return nanoseconds of the clock that was asked for; 0 if it is not known, and of a log.
+     */
+    public long arrivedNs() {
+        return inRing == null ? 0 : inRing.timeNs();
+    }
+
+    /**
      * Flags of the send, see {@link Flags}.
      *
      * @return {@code TAGGED} or {@code MSG}, and {@code REMOTE_CQ_DATA} where it has data.

@@ -1,6 +1,7 @@
 package org.jfabric.stream;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
@@ -21,6 +22,7 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.JoinAttr;
 import org.jfabric.info.LogPosition;
+import org.jfabric.info.TimestampClock;
 import org.jfabric.info.WaitObject;
 
 /**
@@ -367,6 +369,8 @@ public final class Subscription implements AutoCloseable {
         /** Sets the reader of a log to where this one begins; null if it begins in the ring. */
         private Consumer<LogReader> start;
         private boolean isBlocking;
+        /** Null without times. */
+        private TimestampClock times;
 
         private Builder(Fabric fabric, String address) {
             this.fabric = fabric;
@@ -395,6 +399,30 @@ public final class Subscription implements AutoCloseable {
             attr.from(isElsewhere() ? LogPosition.OLDEST : null);
             start = log -> log.from(LogReader.OLDEST);
             return this;
+        }
+
+        /**
+         * Has each message say when it arrived at this host ({@link StreamHeader#arrivedNs()}): of a group of another
+         * host alone, {@code stream://…}. The driver receives it apart from that for subscriptions without times.
+         *
+         * @param clock whose.
+         * @return this.
+         */
+        public Builder timestamps(TimestampClock clock) {
+            times = clock;
+            return this;
+        }
+
+        /** As the driver gets it. */
+        private String timedAddress() {
+            if (times == null) {
+                return address;
+            }
+            if (!isElsewhere()) {
+                throw new FabricException(FabricErrno.ENODATA, address + " is a group of this host, whose messages"
+                    + " arrive by memory", "Subscribe without times: send the time in the message.");
+            }
+            return address + JoinAttr.TIMES + times.name().toLowerCase(Locale.ROOT);
         }
 
         /** Whether the log is on another host: drivers read it there. */
@@ -452,7 +480,7 @@ public final class Subscription implements AutoCloseable {
             FabricException refusal = null;
             if (attr.from() != null || start == null) {
                 try {
-                    return new Subscription(opened, opened.endpoint.openReader(address, 0, attr), null);
+                    return new Subscription(opened, opened.endpoint.openReader(opened.address, 0, attr), null);
                 } catch (FabricException e) {
                     // the ring has begun behind that place, or is of a later term
                     if (attr.from() == null || isElsewhere()
@@ -462,7 +490,7 @@ public final class Subscription implements AutoCloseable {
                     refusal = e;
                 }
             }
-            MulticastReader reader = opened.endpoint.openReader(address, 0, new JoinAttr());
+            MulticastReader reader = opened.endpoint.openReader(opened.address, 0, new JoinAttr());
             MulticastGroup group = reader.group();
             if (group.log() == null) {
                 throw refusal != null ? refusal : new FabricException(FabricErrno.EOPNOTSUPP,
@@ -496,7 +524,7 @@ public final class Subscription implements AutoCloseable {
             private Endpoint endpoint;
 
             Opened(Builder builder) {
-                address = builder.address;
+                address = builder.timedAddress();
                 isElsewhere = builder.isElsewhere();
                 isBlocking = builder.isBlocking;
                 domain = builder.fabric.domain(builder.fabric.info(Publication.hints()).best());

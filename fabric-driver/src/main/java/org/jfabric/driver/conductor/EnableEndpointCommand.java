@@ -17,6 +17,7 @@ import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ContextName;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.support.FabricName;
+import org.jfabric.driver.link.support.Timestamps;
 import org.jfabric.driver.progress.EndpointQueues;
 import org.jfabric.driver.progress.ProgressClient;
 import org.jfabric.driver.progress.ProgressThread;
@@ -26,6 +27,7 @@ import org.jfabric.info.BestName;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
 import org.jfabric.info.ResourceManagement;
@@ -215,7 +217,8 @@ final class EnableEndpointCommand extends Command {
             request.message().receiveContextId() > 0 ? 1 : Math.toIntExact(offer.rxAttr().size()),
             injectSize(offer.txAttr().injectSize()),
             longestMessage(offer.epAttr().maxMsgSize()),
-            hints.caps(),
+            // what the engine does with a time is the receive side's; of departures the port alone has to know
+            Timestamps.arrivals(hints) == null ? hints.caps() & ~Flags.TIMESTAMP : hints.caps(),
             // a foreign wire has only eager messages
             binder != null ? MAX_EAGER_BYTES
                 : Math.min(context().config().get(EngineConfig.EAGER_LIMIT_BYTES), MAX_EAGER_BYTES),

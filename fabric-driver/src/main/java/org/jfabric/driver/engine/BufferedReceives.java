@@ -112,7 +112,10 @@ final class BufferedReceives extends ReceiveMode {
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(from, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length, from.position());
+        cell.set(from, flags & ReceiveOperation.MESSAGE_BITS, 0, data, length);
+        if ((flags & ReceiveOperation.OF_FEW) != 0) {
+            cell.set(from.position(), from.timeNs());
+        }
         from.passed(length);
         if (!mayOverrun) {
             quota.takeAndUse();
@@ -156,7 +159,7 @@ final class BufferedReceives extends ReceiveMode {
         SlabCell cell = cells.take();
         Words.copy(address, cell.address, length);
         FaultPoint.pass();
-        cell.set(from, Flags.MSG, 0, 0, length, -1);
+        cell.set(from, Flags.MSG, 0, 0, length);
         cell.state = SlabCell.OUT;
         return cells.context(cell);
     }
@@ -295,6 +298,7 @@ final class BufferedReceives extends ReceiveMode {
         operation.message(
             cell.from, discards ? cell.flags : cell.flags | Flags.CLAIM, cell.tag, cell.data, cell.length);
         operation.messagePosition = cell.position;
+        operation.messageTimeNs = cell.timeNs;
         if (!discards) {
             operation.place(0, cell.address, operation.placedBytes());
         }
@@ -357,7 +361,10 @@ final class BufferedReceives extends ReceiveMode {
     void complete(ReceiveOperation operation) {
         SlabCell cell = operation.cell;
         cell.set(operation.from, operation.messageFlags, operation.messageTag, operation.messageData,
-            operation.messageLength, operation.messagePosition);
+            operation.messageLength);
+        if ((operation.messageFlags & ReceiveOperation.OF_FEW) != 0) {
+            cell.set(operation.messagePosition, operation.messageTimeNs);
+        }
         // from here on only the cell represents the message; its sender is notified even if the entry is written later
         operation.reported = true;
         if (operation.isOfDriver) {

@@ -6,10 +6,12 @@ import org.jfabric.client.DirectEntry;
 import org.jfabric.client.LentMessages;
 import org.jfabric.codec.queue.CompletionEncoder;
 import org.jfabric.codec.queue.ErrorCellEncoder;
+import org.jfabric.codec.queue.TimeCellEncoder;
 import org.jfabric.driver.resource.ReadPlace;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.driver.resource.StageTimes;
 import org.jfabric.driver.resource.WaitPoint;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
 
 import static org.jfabric.layout.CompletionQueueDescriptor.BODY_OFFSET;
@@ -52,6 +54,7 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
     private static final int CELL_DATA_SIZE = ErrorCellEncoder.errDataSizeEncodingOffset();
     private static final int CELL_DATA = ErrorCellEncoder.errDataEncodingOffset();
     private static final int CELL_DATA_CAPACITY = ErrorCellEncoder.errDataLength();
+    private static final int CELL_TIME = TimeCellEncoder.timeNsEncodingOffset();
     private static final int MAX_ENDPOINT_INDEX = 0xFFFF;
 
     private final long fileAddress;
@@ -214,6 +217,23 @@ public final class CompletionWriter extends BatchWriter implements StageTimes.Sa
         }
         UnsafeApi.putLongRelease(
             null, record, CompletionQueueDescriptor.word(number, endpoint, KIND_SUCCESS, recordFlags));
+    }
+
+    /**
+     * Gives the next entry a time, which is to be a success with {@link Flags#TIMESTAMP} in its flags.
+     *
+     * @param timeNs nanoseconds of the endpoint's clock.
+     * @return this.
+     */
+    public CompletionWriter at(long timeNs) {
+        if (direct != null) {
+            // without a slot it would have no cell
+            direct.queue();
+        }
+        if (next < limit || refreshLimit()) {
+            UnsafeApi.putLong(errorCells + (next & mask) * ERROR_CELL_LENGTH + CELL_TIME, timeNs);
+        }
+        return this;
     }
 
     private void dropDirect() {

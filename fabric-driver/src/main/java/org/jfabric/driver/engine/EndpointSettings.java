@@ -3,6 +3,7 @@ package org.jfabric.driver.engine;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.TimestampClock;
 
 /**
  * The settings of an enabled endpoint, after all checks.
@@ -174,6 +175,11 @@ public record EndpointSettings(
     /** Returns whether one buffer may be posted for many tagged messages. */
     boolean taggedMultiReceive() {
         return (caps & Flags.TAGGED_MULTI_RECV) != 0;
+    }
+
+    /** Whose clock the times of arrival are of. Returns null if messages have none. */
+    TimestampClock arrivals() {
+        return TimestampClock.of(caps);
     }
 
     /** Returns whether entries of receives name their source. */

@@ -17,6 +17,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.LogPosition;
 import org.jfabric.info.Reason;
+import org.jfabric.info.TimestampClock;
 
 /**
  * The links of one endpoint: the endpoint as they see it, which of them reaches a peer, and the groups in them.
@@ -223,6 +224,11 @@ public final class EndpointWays {
         @Override
         public int trafficClass() {
             return endpoint.settings().tclass();
+        }
+
+        @Override
+        public TimestampClock arrivals() {
+            return endpoint.settings().arrivals();
         }
 
         @Override

@@ -27,6 +27,8 @@ final class PeerReceives {
     private PeerReceives nextOwing;
     /** Position in its group of the message that arrives; -1 of what is no group with a log. */
     private long position = -1;
+    /** When the message that arrives has arrived; of messages with FI_TIMESTAMP. */
+    private long timeNs;
     /** Set on an endpoint with buffered receives, once a message was lent. */
     private MessageLender lender;
 
@@ -45,6 +47,15 @@ final class PeerReceives {
 
     void position(long newPosition) {
         position = newPosition;
+    }
+
+    /** When the message that arrives has arrived; valid if its flags have FI_TIMESTAMP. */
+    long timeNs() {
+        return timeNs;
+    }
+
+    void arrivedAt(long newTimeNs) {
+        timeNs = newTimeNs;
     }
 
     /** Who it is, and the channel. Returns the same object for the life of this one. */

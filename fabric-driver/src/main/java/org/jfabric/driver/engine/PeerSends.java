@@ -289,6 +289,11 @@ final class PeerSends extends ChannelHandler {
     }
 
     @Override
+    public void arrivedAt(long timeNs) {
+        receives.arrivedAt(timeNs);
+    }
+
+    @Override
     public void onMessage(long flags, long tag, long data, long messageAddress, int length) {
         credit.received(length);
         receiver.onMessage(receives, flags, tag, data, messageAddress, length);
@@ -298,6 +303,14 @@ final class PeerSends extends ChannelHandler {
     public void onSent(long operationId, int errno) {
         TransmitOperation operation = sender.find(operationId);
         if (operation != null && sender.onSent(this, operation, errno)) {
+            scheduleWaiting();
+        }
+    }
+
+    @Override
+    public void onDeparted(long operationId, long timeNs) {
+        TransmitOperation operation = sender.find(operationId);
+        if (operation != null && sender.onDeparted(this, operation, timeNs)) {
             scheduleWaiting();
         }
     }

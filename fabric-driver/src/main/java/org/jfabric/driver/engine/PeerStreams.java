@@ -42,6 +42,12 @@ final class PeerStreams extends StreamHandler {
     }
 
     @Override
+    public void onPlacedAt(Placement placement, long timeNs) {
+        receiver.arrivedAt(receives, placement, timeNs);
+        onPlaced(placement);
+    }
+
+    @Override
     public void onPlaced(Placement placement) {
         credit.received(placement.lengthBytes());
         receiver.onPlaced(receives, placement);

@@ -147,8 +147,13 @@ final class ReceiveEntries implements QuotaMember {
             return true;
         }
         operation.reported = true;
-        if ((operation.messageFlags & Flags.RMA) != 0) {
-            return written(operation, share, place);
+        if ((operation.messageFlags & (Flags.RMA | Flags.TIMESTAMP)) != 0) {
+            if ((operation.messageFlags & Flags.RMA) != 0) {
+                return written(operation, share, place);
+            }
+            if ((operation.flags & Flags.COMPLETION) != 0) {
+                completions.at(operation.messageTimeNs);
+            }
         }
         CounterWriter counts = counter(operation);
         if (counts != null) {
@@ -199,6 +204,9 @@ final class ReceiveEntries implements QuotaMember {
 
     private void found(ReceiveOperation operation, int share, long buf) {
         operation.reported = true;
+        if ((operation.messageFlags & Flags.TIMESTAMP) != 0) {
+            completions.at(operation.messageTimeNs);
+        }
         completions.success(
             completionIndex,
             share,
@@ -221,18 +229,27 @@ final class ReceiveEntries implements QuotaMember {
         if (counter != null) {
             counter.success(cell.length);
         }
+        long length = cell.length;
+        long source = source(cell.from);
+        if ((cell.flags & ReceiveOperation.OF_FEW) != 0) {
+            if ((cell.flags & Flags.TIMESTAMP) != 0) {
+                completions.at(cell.timeNs);
+            }
+            if ((cell.flags & Flags.MULTICAST) != 0) {
+                length = CompletionQueueDescriptor.groupLength(length, cell.position);
+                source = CompletionQueueDescriptor.groupSource(source, cell.position);
+            }
+        }
         completions.success(
             completionIndex,
             CompletionQueueDescriptor.FLAG_BUFFERED | (ofShare ? CompletionQueueDescriptor.FLAG_DRIVER_SHARE : 0),
             context,
             Flags.RECV | cell.flags | (cell.message == null ? 0 : Flags.MORE) | (cell.isLent ? Flags.LENT : 0),
-            (cell.flags & Flags.MULTICAST) == 0 ? cell.length
-                : CompletionQueueDescriptor.groupLength(cell.length, cell.position),
+            length,
             cell.place,
             cell.data,
             cell.tag,
-            (cell.flags & Flags.MULTICAST) == 0 ? source(cell.from)
-                : CompletionQueueDescriptor.groupSource(source(cell.from), cell.position));
+            source);
     }
 
     /** Returns whether a message gets an entry that ended in a multi-receive buffer, or in a shared context. */
@@ -306,7 +323,8 @@ final class ReceiveEntries implements QuotaMember {
             completionIndex,
             share,
             operation.context,
-            Flags.RECV | operation.messageFlags,
+            // its cell has the error
+            Flags.RECV | operation.messageFlags & ~Flags.TIMESTAMP,
             length(operation, placed),
             place,
             operation.messageData,

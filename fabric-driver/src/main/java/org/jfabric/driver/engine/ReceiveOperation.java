@@ -20,7 +20,10 @@ import org.jfabric.layout.Words;
  */
 class ReceiveOperation extends PostedReceive {
     /** The bits of a message's flags that completion entries report. */
-    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST | ChannelHandler.WRITTEN;
+    static final long MESSAGE_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST | Flags.TIMESTAMP
+        | ChannelHandler.WRITTEN;
+    /** A message with any of these has more to be remembered than others. */
+    static final long OF_FEW = Flags.MULTICAST | Flags.TIMESTAMP;
 
     /** Low 32 bits: index in the pool; high 32 bits: how often the record was used. */
     long id;
@@ -40,6 +43,8 @@ class ReceiveOperation extends PostedReceive {
     long messageLength;
     /** With FI_MULTICAST: in the log of its group, or -1. */
     long messagePosition;
+    /** With FI_TIMESTAMP: when it arrived. */
+    long messageTimeNs;
     /** Its number in {@link EntryOrder}; 0 if it has none. */
     long matchedNumber;
 
@@ -147,8 +152,9 @@ class ReceiveOperation extends PostedReceive {
         messageTag = newTag;
         messageData = newData;
         messageLength = newLength;
-        if ((newFlags & Flags.MULTICAST) != 0) {
+        if ((newFlags & OF_FEW) != 0) {
             messagePosition = newFrom.position();
+            messageTimeNs = newFrom.timeNs();
         }
     }
 

@@ -101,7 +101,7 @@ final class Receiver {
         pool.modes(shared != null ? shared : ordinary, mode);
         this.expected = new ExpectedReceives(
             shared == null && settings.slab() == null && !entries.areCounted() && !settings.strictReceives()
-                && !settings.taggedMultiReceive(),
+                && !settings.taggedMultiReceive() && settings.arrivals() == null,
             settings.rxSize(), pool, tagged, regions, entries, clock);
         this.streams = new Streams(mode, ends, waiting, pool, store);
         this.scan = new ReceiveScan(pool, store, untagged);
@@ -342,6 +342,11 @@ final class Receiver {
     void place(PeerReceives from, long flags, long tag, long data, long length, Placement placement) {
         expected.spill();
         streams.place(from, flags, tag, data, length, placement);
+    }
+
+    /** A streamed message with FI_TIMESTAMP is about to be reported as placed. */
+    void arrivedAt(PeerReceives from, Placement placement, long timeNs) {
+        streams.arrivedAt(from, placement, timeNs);
     }
 
     /** All bytes of a streamed message have arrived. */

@@ -31,7 +31,7 @@ import org.jfabric.layout.Words;
  * <p>Owner: progress agent.
  */
 final class Sender {
-    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST;
+    private static final long KIND_BITS = Flags.TAGGED | Flags.MSG | Flags.MULTICAST | Flags.TIMESTAMP;
     private static final long ACCESSES = Flags.RMA | Flags.ATOMIC;
     private static final long ACCESS_BITS = ACCESSES | Flags.READ | Flags.WRITE;
     /** An operation with any of these does not take the plain path. */
@@ -556,6 +556,22 @@ final class Sender {
             return true;
         }
         return false;
+    }
+
+    /**
+     * A pending send has left the host; returns false if the link does not have it. Its entry is written at once: links
+     * with times complete sends in the order of posting by themselves.
+     */
+    boolean onDeparted(PeerSends to, TransmitOperation operation, long timeNs) {
+        if (operation.state != TransmitOperation.IN_LINK) {
+            return false;
+        }
+        if ((operation.flags & Flags.COMPLETION) != 0) {
+            FaultPoint.pass();
+            operation.flags |= Flags.TIMESTAMP;
+            completions.at(timeNs);
+        }
+        return onSent(to, operation, 0);
     }
 
     /**

@@ -37,6 +37,8 @@ final class SlabCell {
     long length;
     /** In the log of its group, or -1. */
     long position;
+    /** With FI_TIMESTAMP in its flags: when it arrived. */
+    long timeNs;
     /** The message lies at its sender, and the cell says where. */
     boolean isLent;
     /** Of a lent message whose sender is gone: the positive errno of a claim; else 0. */
@@ -54,13 +56,17 @@ final class SlabCell {
     }
 
     /** Sets the message, or prefix of a message, that is in the cell. */
-    void set(PeerReceives sender, long messageFlags, long messageTag, long messageData, long messageLength,
-        long messagePosition) {
+    void set(PeerReceives sender, long messageFlags, long messageTag, long messageData, long messageLength) {
         from = sender;
         flags = messageFlags;
         tag = messageTag;
         data = messageData;
         length = messageLength;
+    }
+
+    /** Sets what few messages have, those with {@link ReceiveOperation#OF_FEW} in their flags. */
+    void set(long messagePosition, long messageTimeNs) {
         position = messagePosition;
+        timeNs = messageTimeNs;
     }
 }

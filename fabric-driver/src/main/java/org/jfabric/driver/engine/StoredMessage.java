@@ -29,6 +29,8 @@ final class StoredMessage extends UnexpectedMessage {
     long length;
     /** In the log of its group, or -1. */
     long position;
+    /** With FI_TIMESTAMP in its flags: when it arrived. */
+    long timeNs;
     long block;
     /** Acknowledgements that the sender waits for: {@code MATCH_COMPLETE}, and {@code FENCE} if its fence waits. */
     long awaited;

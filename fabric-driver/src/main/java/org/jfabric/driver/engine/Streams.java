@@ -164,6 +164,23 @@ final class Streams {
         return from.peer().channel() != null && from.peer().channel().awaitsPeer();
     }
 
+    void arrivedAt(PeerReceives from, Placement placement, long timeNs) {
+        ReceiveOperation operation;
+        if ((placement.token() & STORED_TOKEN) == 0) {
+            operation = pool.find(placement.token());
+        } else {
+            StoredMessage message = store.message(placement.token() & ~STORED_TOKEN);
+            if (message == null || message.from != from) {
+                return;
+            }
+            message.timeNs = timeNs;
+            operation = message.receive;
+        }
+        if (operation != null) {
+            operation.messageTimeNs = timeNs;
+        }
+    }
+
     void onPlaced(PeerReceives from, Placement placement) {
         if ((placement.token() & STORED_TOKEN) == 0) {
             ReceiveOperation operation = pool.find(placement.token());

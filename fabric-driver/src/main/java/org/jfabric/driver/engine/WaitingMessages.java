@@ -132,7 +132,10 @@ final class WaitingMessages {
         message.flags = flags & ReceiveOperation.MESSAGE_BITS;
         message.data = data;
         message.length = length;
-        message.position = from.position();
+        if ((flags & ReceiveOperation.OF_FEW) != 0) {
+            message.position = from.position();
+            message.timeNs = from.timeNs();
+        }
         message.arrived((flags & Flags.TAGGED) != 0 ? tag : 0, from.peer().source());
     }
 
@@ -440,6 +443,9 @@ final class WaitingMessages {
     /** Copies the header fields of a message to the receive that takes it. */
     static void describe(ReceiveOperation operation, StoredMessage message) {
         operation.message(message.from, message.flags, message.tag(), message.data, message.length);
-        operation.messagePosition = message.position;
+        if ((message.flags & ReceiveOperation.OF_FEW) != 0) {
+            operation.messagePosition = message.position;
+            operation.messageTimeNs = message.timeNs;
+        }
     }
 }

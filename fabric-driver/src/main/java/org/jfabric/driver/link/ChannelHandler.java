@@ -99,10 +99,21 @@ public abstract class ChannelHandler {
     public abstract void onWritable();
 
     /**
+     * Sets the time of the messages that follow with {@link Flags#TIMESTAMP} in their flags, and of streamed messages
+     * that began with it and are placed next. Called by links whose endpoint asked for times only.
+     *
+     * @param timeNs when the message arrived, nanoseconds of the clock that the endpoint has asked for.
+     */
+    public void arrivedAt(long timeNs) {
+        // most messages have no time
+    }
+
+    /**
      * A whole message has arrived.
      *
      * @param flags   {@code Flags.TAGGED} or {@code Flags.MSG}, with {@code Flags.REMOTE_CQ_DATA} if data counts, and
-     *                {@code Flags.MULTICAST} if it was sent to a group; or {@link #WRITTEN}.
+     *                {@code Flags.MULTICAST} if it was sent to a group, and {@code Flags.TIMESTAMP} if its time was
+     *                set ({@link #arrivedAt}); or {@link #WRITTEN}.
      * @param tag     the tag, 0 for untagged messages.
      * @param address native address of the payload, valid during the call.
      */
@@ -115,4 +126,14 @@ public abstract class ChannelHandler {
      * @param errno     0 or a positive fabric errno.
      */
     public abstract void onSent(long operation, int errno);
+
+    /**
+     * A pending {@link Channel#send} has left this host: as {@link #onSent} without an error, and the entry gets the
+     * time. For links whose endpoint asked for it.
+     *
+     * @param timeNs nanoseconds of the clock that the endpoint has asked for; 0 if it is not known.
+     */
+    public void onDeparted(long operation, long timeNs) {
+        onSent(operation, 0);
+    }
 }

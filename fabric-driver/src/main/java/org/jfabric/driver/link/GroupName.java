@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.stream.LogOptions;
 
 /**
@@ -42,7 +43,8 @@ public record GroupName(
      * @throws FabricException {@code FI_EINVAL} for any other option, or an impossible value.
      */
     public static GroupName parse(String text) {
-        int mark = text.indexOf('?');
+        // what a reader asks of a stream is a part of its address: it has a ring of its own
+        int mark = text.startsWith(JoinAttr.STREAM_SCHEME) ? -1 : text.indexOf('?');
         LogOptions options = new LogOptions();
         if (mark < 0) {
             return new GroupName(text, false, null, 0, List.of(), 0, null, options);

@@ -2,6 +2,7 @@ package org.jfabric.driver.link;
 
 import java.security.MessageDigest;
 import org.jfabric.driver.resource.ReadPlace;
+import org.jfabric.info.TimestampClock;
 
 /**
  * An endpoint of this driver, as links see it. Owner: progress agent.
@@ -40,6 +41,14 @@ public abstract class LocalEndpoint {
      * org.jfabric.info.TrafficClass}, 0 for none.
      */
     public abstract int trafficClass();
+
+    /**
+     * Whose clock the times of arrival are of that its messages get ({@link ChannelHandler#arrivedAt}). Returns null if
+     * they get none.
+     */
+    public TimestampClock arrivals() {
+        return null;
+    }
 
     /**
      * The domain whose regions the peers may access, for cards that check that themselves. Returns an object that

@@ -39,6 +39,11 @@ public abstract class StreamHandler {
         return true;
     }
 
+    /** As {@link #onPlaced}, of a message with {@code Flags.TIMESTAMP}: when it arrived. */
+    public void onPlacedAt(Placement placement, long timeNs) {
+        onPlaced(placement);
+    }
+
     /** All bytes of a placed message have arrived. */
     public abstract void onPlaced(Placement placement);
 

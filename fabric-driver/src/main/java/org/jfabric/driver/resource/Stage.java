@@ -6,8 +6,12 @@ public enum Stage {
     SUBMIT_TO_ENGINE("submit_to_engine"),
     /** From there until the link has taken the message. */
     ENGINE_TO_WIRE("engine_to_wire"),
-    /** From there until the peer's driver takes it from the wire to match it. */
+    /** From there until the packet leaves this host, by the system's clock. */
+    WIRE_TO_DEPARTURE("wire_to_departure"),
+    /** From the write into the ring of link shm until the peer's driver takes it from the wire to match it. */
     WIRE_TO_MATCH("wire_to_match"),
+    /** From the arrival of a packet at this host, by the system's clock, until the driver takes it to match it. */
+    ARRIVAL_TO_MATCH("arrival_to_match"),
     /** From there until its receive has ended. */
     MATCH_TO_ENTRY("match_to_entry"),
     /** From the write of a completion entry until the application reads it. */

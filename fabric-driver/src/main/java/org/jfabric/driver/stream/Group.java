@@ -3,6 +3,7 @@ package org.jfabric.driver.stream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.LongSupplier;
 import org.agrona.UnsafeApi;
 import org.agrona.collections.LongArrayQueue;
 import org.jfabric.driver.link.Channel;
@@ -33,6 +34,8 @@ import org.jfabric.layout.Words;
  */
 final class Group {
     private static final int MARKS = 16;
+    /** A message with any of these has a longer header. */
+    private static final long HAS_MORE = Flags.REMOTE_CQ_DATA | Flags.TIMESTAMP;
     /** Levels of sends to recorded groups only. */
     private static final long RECORDED_LEVELS = Flags.COMMIT_COMPLETE | Flags.RECORDED;
 
@@ -65,6 +68,9 @@ final class Group {
     private long seenPosition;
     private final long[] visible = new long[3];
     private int maxPayload;
+    private int longestHeader = GroupRingDescriptor.RECORD_HEADER_WITH_DATA;
+    /** Null unless messages have times. */
+    private LongSupplier times;
     private long key;
     private boolean mayOverrun;
     /** Log, term, and the position of the first message of this ring. */
@@ -223,8 +229,8 @@ final class Group {
         if ((flags & RECORDED_LEVELS) != 0 && !canCommit()) {
             return -FabricErrno.EBADFLAGS;
         }
-        boolean hasData = (flags & Flags.REMOTE_CQ_DATA) != 0;
-        int before = hasData ? GroupRingDescriptor.RECORD_HEADER_WITH_DATA : GroupRingDescriptor.RECORD_HEADER;
+        int more = (flags & HAS_MORE) == 0 ? 0 : moreFlags(flags, payloadLength);
+        int before = more != 0 ? GroupRingDescriptor.longHeader(more) : GroupRingDescriptor.RECORD_HEADER;
         int length = before + (int) payloadLength;
         int aligned = GroupRingDescriptor.alignedLength(length);
         int toEnd = ring.toEnd(tail);
@@ -244,11 +250,13 @@ final class Group {
         long record = ring.record(start);
         UnsafeApi.putInt(record + GroupRingDescriptor.LENGTH, length);
         UnsafeApi.putInt(record + GroupRingDescriptor.FLAGS,
-            ((flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0)
-                | (hasData ? GroupRingDescriptor.HAS_DATA : 0));
+            ((flags & Flags.TAGGED) != 0 ? GroupRingDescriptor.TAGGED : 0) | more);
         UnsafeApi.putLong(record + GroupRingDescriptor.TAG, tag);
-        if (hasData) {
+        if (more != 0) {
             UnsafeApi.putLong(record + GroupRingDescriptor.DATA, data);
+            if ((more & GroupRingDescriptor.HAS_TIME) != 0) {
+                UnsafeApi.putLong(record + GroupRingDescriptor.TIME, times.getAsLong());
+            }
         }
         copy(operation, array, address, record + before, payloadLength);
         UnsafeApi.putLongRelease(null, record + GroupRingDescriptor.MARK, GroupRingDescriptor.mark(position, key));
@@ -272,9 +280,22 @@ final class Group {
         return Channel.DONE;
     }
 
+    /** What the record of a message with data or a time says of that. The longest messages have no time. */
+    private int moreFlags(long flags, long payloadLength) {
+        return ((flags & Flags.REMOTE_CQ_DATA) != 0 ? GroupRingDescriptor.HAS_DATA : 0)
+            | ((flags & Flags.TIMESTAMP) != 0 && payloadLength <= maxPayload - Long.BYTES
+                ? GroupRingDescriptor.HAS_TIME : 0);
+    }
+
+    /** Gives messages with FI_TIMESTAMP among their flags the time at which they arrived. */
+    void timedBy(LongSupplier arrivals) {
+        times = arrivals;
+        longestHeader = GroupRingDescriptor.RECORD_HEADER_WITH_TIME;
+    }
+
     /** Whether a message of that length can be written now; if not the group waits for its readers. */
     boolean hasRoom(int payloadLength) {
-        int aligned = GroupRingDescriptor.alignedLength(GroupRingDescriptor.RECORD_HEADER_WITH_DATA + payloadLength);
+        int aligned = GroupRingDescriptor.alignedLength(longestHeader + payloadLength);
         int toEnd = ring.toEnd(tail);
         long end = tail + aligned + (aligned > toEnd ? toEnd : 0);
         if (end - limit <= 0 || makeRoom(end)) {

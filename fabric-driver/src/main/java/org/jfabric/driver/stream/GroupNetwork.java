@@ -269,6 +269,8 @@ final class GroupNetwork {
     void join(GroupJoin join) {
         NetworkReader reader = find(join.group());
         if (reader == null) {
+            // refused before its name is claimed
+            StreamAddress.parse(join.group());
             if (!groups.claim(join.group())) {
                 join.failed(FabricErrno.EAGAIN, "is just being joined by another progress thread", "Join again.");
                 return;
@@ -351,7 +353,8 @@ final class GroupNetwork {
 
     /** Reads what is written from a place on. */
     StreamReader subscribe(NetworkReader reader, LogPosition from) {
-        return net.subscribe(reader.group(), services.driverName(), from, reader, reader.paths());
+        return net.subscribe(
+            reader.group(), services.driverName(), from, reader, reader.paths(), reader.times() != null);
     }
 
     /** Why the log of a stream cannot be read; null if it can, should there be one. */
@@ -511,8 +514,8 @@ final class GroupNetwork {
             for (String path : paths) {
                 try {
                     StreamAddress.Way way = StreamAddress.way(path);
-                    StreamSocket port =
-                        seal(sockets.openTo(way.socket(), way.networkInterface()), reader.group(), false);
+                    StreamSocket port = seal(
+                        sockets.openTo(way.socket(), way.networkInterface(), reader.times()), reader.group(), false);
                     opened.add(new Opened(path, port, way.socket()));
                 } catch (FabricException e) {
                     lack = e;

@@ -31,6 +31,7 @@ import org.jfabric.ffi.MappedFile;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
+import org.jfabric.info.JoinAttr;
 import org.jfabric.info.LogPosition;
 import org.jfabric.layout.GroupRingDescriptor;
 import org.jfabric.layout.OwnerId;
@@ -161,6 +162,9 @@ public final class Groups {
     private void readStream(GroupJoin join) {
         if (network == null) {
             join.failed(noNetwork(join.group()));
+        } else if (!join.isInPlace() && join.group().contains(JoinAttr.TIMES)) {
+            join.failed(FabricErrno.EOPNOTSUPP, "is joined with times of arrival by an endpoint that reads by"
+                + " receives", "Read it in place, by a Subscription or a MulticastReader; or join without times.");
         } else if (!join.isKeyless()) {
             join.failed(FabricErrno.EKEYREJECTED, "is a stream of another host, of which the endpoint's"
                 + " authorization key proves nothing", "Open the endpoint without one.");

@@ -12,6 +12,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.LogPosition;
+import org.jfabric.info.TimestampClock;
 import org.jfabric.layout.GroupRingDescriptor;
 
 /**
@@ -44,6 +45,9 @@ final class NetworkReader extends StreamSink {
     /** Where the first of those who wait wants to begin; null for the next message. */
     private final LogPosition from;
     private final boolean isAlone;
+    /** Flags of messages of both kinds: with FI_TIMESTAMP if they have times of arrival. */
+    private final long tagged;
+    private final long untagged;
     private final List<GroupJoin> joins = new ArrayList<>();
     /** Empty while their sockets are being opened. */
     private List<StreamPath> paths = List.of();
@@ -79,6 +83,9 @@ final class NetworkReader extends StreamSink {
         this.parts = StreamAddress.parse(StreamAddress.shared(address));
         this.isAlone = !address.equals(StreamAddress.shared(address));
         this.from = from;
+        long timed = parts.times() == null ? 0 : Flags.TIMESTAMP;
+        this.tagged = Flags.TAGGED | timed;
+        this.untagged = Flags.MSG | timed;
     }
 
     String address() {
@@ -175,8 +182,20 @@ final class NetworkReader extends StreamSink {
         if (group == null) {
             // of a recorded group nothing is lost: who is behind the writer's ring replays
             isLossy = (flags & (LOSSY | RECORDED)) == LOSSY;
-            group = network.create(this, start, ringBytes, isLossy);
+            create(start, ringBytes);
         }
+    }
+
+    private void create(LogPosition start, int ringBytes) {
+        group = network.create(this, start, ringBytes, isLossy);
+        if (parts.times() != null) {
+            group.timedBy(() -> isReplaying ? 0 : reader.arrivedNs());
+        }
+    }
+
+    /** Whose clock times of arrival are of; null without times. */
+    TimestampClock times() {
+        return parts.times();
     }
 
     /** The ring can be read. */
@@ -209,7 +228,7 @@ final class NetworkReader extends StreamSink {
 
     @Override
     public void write(long position, int flags, long tag, long data, long payload, int payloadLength) {
-        long kind = (flags & GroupRingDescriptor.TAGGED) != 0 ? Flags.TAGGED : Flags.MSG;
+        long kind = (flags & GroupRingDescriptor.TAGGED) != 0 ? tagged : untagged;
         int result = group.send((flags & GroupRingDescriptor.HAS_DATA) != 0 ? kind | Flags.REMOTE_CQ_DATA : kind,
             tag, data, payloadLength, null, null, payload);
         if (result != 0 || group.position() != position + 1) {
@@ -232,8 +251,12 @@ final class NetworkReader extends StreamSink {
         if (isLossy) {
             return UNLIMITED;
         }
-        return isOpen() ? Math.max(0, group.free() - group.ring().capacity() / GroupRingDescriptor.RECORDS_PER_RING)
-            : 0;
+        if (!isOpen()) {
+            return 0;
+        }
+        // the writer does not count times, for which a short message may take another line
+        long free = parts.times() == null ? group.free() : group.free() / 2;
+        return Math.max(0, free - group.ring().capacity() / GroupRingDescriptor.RECORDS_PER_RING);
     }
 
     @Override
@@ -354,7 +377,7 @@ final class NetworkReader extends StreamSink {
 
     void replayBegins(LogPosition start, int ringBytes) {
         if (group == null) {
-            group = network.create(this, start, ringBytes, false);
+            create(start, ringBytes);
         } else if (!start.equals(group.next())) {
             // another term: what was read may be lost, and a reader that joins again learns whether it is
             end(FabricErrno.ECONNRESET);

@@ -3,12 +3,14 @@ package org.jfabric.driver.stream;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.JoinAttr;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * Where a group is read that is written on another host: {@code stream://host:port/group}, with a second
@@ -17,8 +19,9 @@ import org.jfabric.info.SocketName;
  *
  * @param network the paths, as in {@code ?net=} of the writer.
  * @param group   its name there.
+ * @param times   whose clock times of arrival are of, as {@code ?times=} behind the group says; null for none.
  */
-record StreamAddress(String network, String group) {
+record StreamAddress(String network, String group, TimestampClock times) {
     private static final String SCHEME = JoinAttr.STREAM_SCHEME;
     private static final String BETWEEN_PATHS = ";";
     private static final int MOST_PATHS = 2;
@@ -41,13 +44,15 @@ record StreamAddress(String network, String group) {
      */
     static StreamAddress parse(String address) {
         int slash = address.indexOf('/', SCHEME.length());
-        if (slash < 0 || !FabricName.isValidPart(address.substring(slash + 1))) {
+        int mark = address.indexOf('?');
+        int end = mark < 0 ? address.length() : mark;
+        if (slash < 0 || slash > end || !FabricName.isValidPart(address.substring(slash + 1, end))) {
             throw new FabricException(
                 FabricErrno.EINVAL, "the address of a stream is " + address,
                 "Name it stream://<host>:<port>/<group>, or stream://<host>:<port>;<host>:<port>/<group>.");
         }
-        StreamAddress parsed =
-            new StreamAddress(address.substring(SCHEME.length(), slash), address.substring(slash + 1));
+        StreamAddress parsed = new StreamAddress(
+            address.substring(SCHEME.length(), slash), address.substring(slash + 1, end), times(address, end));
         List<String> paths = paths(parsed.network);
         if (paths.size() > MOST_PATHS) {
             throw new FabricException(FabricErrno.EINVAL, "the stream " + address + " has " + paths.size() + " paths",
@@ -58,6 +63,20 @@ record StreamAddress(String network, String group) {
                 "Name one, or two networks that can fail without each other.");
         }
         return parsed;
+    }
+
+    private static TimestampClock times(String address, int from) {
+        if (from == address.length()) {
+            return null;
+        }
+        for (TimestampClock clock : TimestampClock.values()) {
+            if (address.substring(from).equals(JoinAttr.TIMES + clock.name().toLowerCase(Locale.ROOT))) {
+                return clock;
+            }
+        }
+        throw new FabricException(FabricErrno.EINVAL, "the option of stream " + address + " is "
+            + address.substring(from), "Give none, " + JoinAttr.TIMES + "system or " + JoinAttr.TIMES + "card: other"
+            + " options are the writer's.");
     }
 
     /** The texts of paths, each {@code host:port} and perhaps {@code @interface}. */

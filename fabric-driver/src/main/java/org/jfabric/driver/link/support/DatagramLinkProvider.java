@@ -72,6 +72,10 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         InfoComparison.refuseKeys(
             hints, reasons, "Ask without an authorization key: a datagram has no room for it");
         reasons.addAll(obstacles);
+        if (reasons.isEmpty()) {
+            // they ask the interface of an address that is one
+            reasons.addAll(timeObstacles(wanted, config));
+        }
         reasons.addAll(Protection.refusals(isEncrypted(), config));
         return new Verdict(name, reasons.isEmpty(), score,
             reasons.isEmpty() ? Protection.describe(isEncrypted(), "DTLS 1.2", bounds(config)) : reasons);
@@ -132,6 +136,16 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         return new ChannelLimits(longestBytes, 0, longestBytes, cqDataBytes, LEVELS, Order.NONE);
     }
 
+    /** What stands against times of arrival and departure, if they are asked for. */
+    protected List<Reason> timeObstacles(Info wanted, DriverConfig config) {
+        return List.of();
+    }
+
+    /** The capabilities of {@link #caps()} that are those of times of departure. Returns 0 if there are none. */
+    protected long departureCaps() {
+        return 0;
+    }
+
     /** Whether a client's own datagram sockets are offered beside this link's endpoints. */
     protected boolean hasSockets() {
         return false;
@@ -153,6 +167,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
             info.addrFormat(addressFormat(wanted));
         }
         info.txAttr().injectSize(Math.min(longestBytes, config.get(QueueConfig.INJECT_SIZE_BYTES)));
+        info.txAttr().caps(info.txAttr().caps() | info.caps() & departureCaps());
         info.epAttr().protocolVersion(protocolVersion);
         if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {
             info.txAttr().compOrder(Order.NONE);

@@ -60,6 +60,10 @@ public final class InfoComparison {
             comparison.reasons.add(new Reason("caps", "SOURCE_ERR without SOURCE", "SOURCE",
                 "Ask for SOURCE too: SOURCE_ERR must be combined with it"));
         }
+        if ((hints.caps() & Timestamps.CAPS) == Flags.CARD_CLOCK) {
+            comparison.reasons.add(new Reason("caps", "CARD_CLOCK without TIMESTAMP", "TIMESTAMP",
+                "Ask for TIMESTAMP too: CARD_CLOCK says whose clock its times are of"));
+        }
         comparison.remoteEvents(hints.caps());
         comparison.members(hints.txAttr(), offered.txAttr().copy().opFlags(offered.txAttr().opFlags()
             | Flags.COMPLETION | Flags.INJECT | levels | offered.txAttr().caps() & Flags.MULTICAST));

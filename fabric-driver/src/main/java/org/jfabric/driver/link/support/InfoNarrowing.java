@@ -25,7 +25,7 @@ public final class InfoNarrowing {
     public static final long RECEIVE_CAPS = Flags.MSG | Flags.RMA | Flags.TAGGED | Flags.ATOMIC | Flags.REMOTE_READ
         | Flags.REMOTE_WRITE | Flags.RECV | Flags.HMEM | Flags.TRIGGER | Flags.RMA_PMEM | Flags.DIRECTED_RECV
         | Flags.VARIABLE_MSG | Flags.MULTI_RECV | Flags.SOURCE | Flags.RMA_EVENT | Flags.SOURCE_ERR | Flags.COLLECTIVE
-        | Flags.XPU | Flags.TAGGED_MULTI_RECV;
+        | Flags.XPU | Flags.TAGGED_MULTI_RECV | Timestamps.CAPS;
     /** Granted to every application, because they cost nothing. */
     private static final long FREE_CAPS = Flags.FENCE | Flags.LOCAL_COMM;
 
@@ -39,9 +39,11 @@ public final class InfoNarrowing {
     public static Info narrow(Info hints, Info offered) {
         SecondProfile.extend(hints, offered);
         if (hints.caps() == 0) {
-            // these turn successes into errors, take slots of queues, and are of use only with persistent regions
+            // these turn successes into errors, take slots of queues, are of use only with persistent regions, and cost
+            // the system work for each packet
             offered.caps(offered.caps()
-                & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM | SecondProfile.ON_REQUEST));
+                & ~(Flags.SOURCE_ERR | Flags.RMA_EVENT | Flags.RMA_PMEM | Timestamps.CAPS
+                    | SecondProfile.ON_REQUEST));
         } else {
             offered.caps(requested(hints.caps()) & (hints.caps() | offered.caps()));
         }

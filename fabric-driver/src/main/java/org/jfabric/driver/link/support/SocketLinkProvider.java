@@ -63,9 +63,18 @@ public abstract class SocketLinkProvider extends ReliableLinkProvider {
         }
         reasons.addAll(obstacles(config));
         reasons.addAll(Protection.refusals(isEncrypted(), config));
+        if (reasons.isEmpty()) {
+            // they ask the interface of an address that is one
+            reasons.addAll(timeObstacles(hints, config));
+        }
         return reasons.isEmpty()
             ? new Verdict(name(), true, verdict.score(), Protection.describe(isEncrypted(), "TLS 1.3", bounds(config)))
             : new Verdict(name(), false, verdict.score(), reasons);
+    }
+
+    /** What stands against times of arrival, if they are asked for. */
+    protected List<Reason> timeObstacles(Info hints, DriverConfig config) {
+        return List.of();
     }
 
     @Override

@@ -160,6 +160,7 @@ final class RdmEndpoint extends ConnectionOwner {
         }
         TcpConnection connection = new TcpConnection(
             link, this, channel.remote(), port, TcpConnection.CONNECTING, channel.deadlineNs);
+        connection.stamp(endpoint.arrivals());
         if (link.add(connection)) {
             channel.connection(connection);
             byConnection.put(connection, channel);
@@ -177,6 +178,7 @@ final class RdmEndpoint extends ConnectionOwner {
         port.mark(marks);
         TcpConnection connection = new TcpConnection(
             link, this, from, port, TcpConnection.GREETING, link.connectDeadlineNs());
+        connection.stamp(endpoint.arrivals());
         if (!link.add(connection)) {
             connection.release();
         }

@@ -12,6 +12,7 @@ import org.jfabric.ffi.TcpSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * A TCP connection: its socket, its state, and its reader and writer.
@@ -52,6 +53,7 @@ final class TcpConnection extends Watched {
     /** What is taken of the peer's host; null without a limit. */
     private final PeerRate rate;
     private boolean isHandshakeBlocked;
+    private boolean isTimed;
     private int state;
     private boolean isBigEndian;
     private TcpChannel user;
@@ -113,6 +115,18 @@ final class TcpConnection extends Watched {
 
     TcpPort port() {
         return port;
+    }
+
+    /**
+     * Gives its messages times of arrival, before it is up. Of an encrypted connection records have arrived, not
+     * messages.
+     *
+     * @param clock whose; null for no times.
+     */
+    void stamp(TimestampClock clock) {
+        if (clock != null && tls == null && isOpen()) {
+            isTimed = port.stamp(clock);
+        }
     }
 
     ConnectionOwner owner() {
@@ -312,7 +326,7 @@ final class TcpConnection extends Watched {
     void up(CmMessage ofPeer, TcpChannel channel) {
         isBigEndian = ofPeer.isBigEndian();
         user = channel;
-        handler = channel.handler();
+        handler = isTimed ? new TimedHandler(channel.handler(), port) : channel.handler();
         streams = handler.streamHandler();
         state = UP;
         link.pin(this);

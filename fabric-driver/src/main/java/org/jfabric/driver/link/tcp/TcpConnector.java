@@ -82,6 +82,7 @@ final class TcpConnector extends MessageConnector {
         }
         TcpConnection connection = new TcpConnection(
             link, owner, remote, port, TcpConnection.CONNECTING, link.connectDeadlineNs());
+        connection.stamp(endpoint.arrivals());
         channel.connection(connection);
         channel.request = cmData;
         channels.put(connection, channel);
@@ -144,6 +145,7 @@ final class TcpConnector extends MessageConnector {
         channels.put(connection, channel);
         if (connection.isOpen()) {
             connection.port().mark(TrafficMarks.of(endpoint.trafficClass()));
+            connection.stamp(endpoint.arrivals());
         }
         if (!connection.isOpen() || connection.failure() != 0 || !connection.respond(cmData)) {
             link.later(() -> {

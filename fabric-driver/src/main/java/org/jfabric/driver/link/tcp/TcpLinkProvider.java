@@ -12,6 +12,7 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
+import org.jfabric.driver.link.support.Timestamps;
 import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.driver.stream.ReplaySecurity;
 import org.jfabric.info.EndpointType;
@@ -22,6 +23,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * Provider of the tcp link: reliable datagrams and connections with the protocol of libfabric's {@code tcp} provider
@@ -138,7 +140,22 @@ public final class TcpLinkProvider extends SocketLinkProvider {
         if (offer.epAttr().type() != EndpointType.RDM) {
             offer.epAttr().protocol(Protocol.SOCK_TCP);
         }
+        if (!isEncrypted() && offer.epAttr().type() != EndpointType.SOCK_STREAM) {
+            offer.caps(offer.caps() | Timestamps.CAPS);
+            offer.rxAttr().caps(offer.rxAttr().caps() | Timestamps.CAPS);
+        }
         return offer;
+    }
+
+    @Override
+    protected List<Reason> timeObstacles(Info hints, DriverConfig config) {
+        List<Reason> reasons = new ArrayList<>(
+            Timestamps.obstacles(hints, config.get(TcpConfig.SOCKETS), TcpConfig.SOCKETS));
+        if (TimestampClock.of(hints.caps()) == TimestampClock.CARD) {
+            reasons.addAll(Timestamps.obstacles(hints, LocalAddresses.choose(
+                hints, config.get(TcpConfig.INTERFACE), TcpConfig.INTERFACE.name()).inetAddress()));
+        }
+        return reasons;
     }
 
     @Override

@@ -4,15 +4,21 @@ import java.nio.channels.SelectableChannel;
 import org.jfabric.ffi.IoVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.SocketLibrary;
+import org.jfabric.ffi.SocketTimes;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.ZeroCopy;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /** A socket by its descriptor. Owner: as {@link TcpPort}. */
 final class TcpNativePort extends TcpPort {
     private int fd;
+    /** Of the last read; null without times. */
+    private SocketTimes.Last times;
+    /** For a read with times into one range. */
+    private IoVector one;
 
     TcpNativePort(int fd) {
         this.fd = fd;
@@ -40,6 +46,22 @@ final class TcpNativePort extends TcpPort {
     }
 
     @Override
+    boolean stamp(TimestampClock clock) {
+        boolean ofCard = clock == TimestampClock.CARD;
+        if (SocketTimes.enable(fd, ofCard, true, false) < 0) {
+            return false;
+        }
+        times = new SocketTimes.Last(ofCard);
+        one = new IoVector(1);
+        return true;
+    }
+
+    @Override
+    long timeNs() {
+        return times.timeNs();
+    }
+
+    @Override
     public int connectError() {
         return TcpSocket.connectError(fd);
     }
@@ -63,7 +85,13 @@ final class TcpNativePort extends TcpPort {
 
     @Override
     public long receive(long address, long length) {
-        return TcpSocket.receive(fd, address, length);
+        return times == null ? TcpSocket.receive(fd, address, length) : receiveTimed(address, length);
+    }
+
+    private long receiveTimed(long address, long length) {
+        one.clear();
+        one.add(address, length);
+        return TcpSocket.receiveTimed(fd, one, times);
     }
 
     @Override
@@ -73,7 +101,7 @@ final class TcpNativePort extends TcpPort {
 
     @Override
     public long receiveVector(IoVector vector) {
-        return TcpSocket.receiveVector(fd, vector);
+        return times == null ? TcpSocket.receiveVector(fd, vector) : TcpSocket.receiveTimed(fd, vector, times);
     }
 
     @Override
@@ -141,6 +169,10 @@ final class TcpNativePort extends TcpPort {
     public void close() {
         int open = fd;
         fd = -1;
+        if (one != null) {
+            one.close();
+            one = null;
+        }
         if (open >= 0) {
             TcpSocket.shutdown(open);
             SocketLibrary.close(open);

@@ -7,6 +7,7 @@ import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.ZeroCopy;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * A socket that is connected or being connected. No call blocks.
@@ -67,6 +68,16 @@ public abstract class TcpPort {
 
     /** Marks the packets of a connection that was accepted; what the system refuses leaves them as they were. */
     public abstract void mark(SocketClass marks);
+
+    /** Has the system give times of arrival; false if it has none. */
+    boolean stamp(TimestampClock clock) {
+        return false;
+    }
+
+    /** When the last bytes of the last read arrived, after {@link #stamp}: nanoseconds; 0 if that is not known. */
+    long timeNs() {
+        return 0;
+    }
 
     /** Allows {@link #sendPinned}; 0, or a negative errno if this kind of socket has no such sends. */
     int allowPinned() {

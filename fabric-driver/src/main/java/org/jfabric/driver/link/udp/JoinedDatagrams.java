@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.ffi.DatagramRun;
-import org.jfabric.info.Flags;
 
 /**
  * Receives datagrams that the kernel has joined, and delivers each as a message. If fewer receives are posted than
@@ -13,7 +12,7 @@ import org.jfabric.info.Flags;
  *
  * <p>Owner: progress agent.
  */
-final class JoinedDatagrams {
+final class JoinedDatagrams implements DatagramIntake {
     private static final int ROOM_BYTES = 1 << 16;
 
     private final DatagramRun run = new DatagramRun(1);
@@ -22,17 +21,13 @@ final class JoinedDatagrams {
     private int end;
     private int datagramBytes;
 
-    /** Whether some wait for a receive. */
-    boolean areWaiting() {
+    @Override
+    public boolean areWaiting() {
         return at < end;
     }
 
-    /**
-     * Delivers what is there.
-     *
-     * @param limit          greatest number of datagrams.
-     */
-    int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, int limit) {
+    @Override
+    public int receive(UdpPort port, DatagramSources sources, UdpChannel unknownSenders, long flags, int limit) {
         int delivered = 0;
         while (delivered < limit) {
             if (at == end && !next(port)) {
@@ -47,7 +42,7 @@ final class JoinedDatagrams {
                 at += bytes;
                 delivered++;
                 if (!sender.isOverRate(bytes)) {
-                    sender.handler().onMessage(Flags.MSG, 0, 0, from, bytes);
+                    sender.handler().onMessage(flags, 0, 0, from, bytes);
                 }
             } while (at < end && delivered < limit);
         }

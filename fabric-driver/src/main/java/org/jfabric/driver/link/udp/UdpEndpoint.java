@@ -56,18 +56,28 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     private final DatagramSessions dtls;
     /** Records that have arrived while no receive was posted; null if datagrams are plain. */
     private final UdpBacklog backlog;
+    /** Sends that wait for the time at which they left; null unless the endpoint has these times. */
+    private final Departures departures;
     /** Kept in a field, so that arming allocates nothing. */
     private final Runnable onArrival = () -> emptyPolls = 0;
 
-    /** A message was sent since the last poll: later ones wait for the next poll and are sent together. */
+    /**
+     * A message was sent since the last poll: later ones wait for the next poll and are sent together. Always true with
+     * times of departure, so that all sends are pending.
+     */
     private boolean wroteInCycle;
-    /** Null until datagrams arrive in bursts: a call for joined ones costs a single one more. */
-    private JoinedDatagrams joined;
+    /**
+     * Joined datagrams, or those with times. Null until datagrams arrive in bursts: a call for joined ones costs a
+     * single one more.
+     */
+    private DatagramIntake intake;
     /** Datagrams to request with one system call. */
     private int expected = 1;
     private int emptyPolls;
     private int quietPolls;
     private final boolean isMapped;
+    /** Whether messages get their times of arrival. */
+    private final boolean isTimed;
     /** The errno because of which the oldest message cannot be described. */
     private int failure;
     /** The kernel did not take the last datagrams: the next ones are sealed one by one. */
@@ -91,8 +101,14 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         this.outgoing = new MessageVector(config.get(UdpConfig.BATCH_SIZE), PieceList.MAX_PIECES);
         this.rates = new PeerRate.Limits(
             config.get(UdpConfig.PEER_RATE_BYTES), config.get(UdpConfig.PEER_RATE_MESSAGES));
+        this.isTimed = local.arrivals() != null;
+        if (isTimed) {
+            this.intake = new TimedDatagrams(config.get(UdpConfig.BATCH_SIZE), local.arrivals(), services.stages());
+        }
         this.unknownSenders = UdpChannel.ofUnknownSenders(limits, local.handlerFor(UNKNOWN_SENDERS), this);
         unknownSenders.up();
+        this.departures = port.departures() == null ? null : new Departures(port, services);
+        this.wroteInCycle = departures != null;
         this.dtls = resources == null ? null : resources.open(this, port);
         this.backlog = dtls == null ? null : new UdpBacklog(port.bufferBytes(), dtls::onDropped);
     }
@@ -162,6 +178,17 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     /** Queues a message for the next poll. */
     void add(UdpChannel channel, TransmitOperation operation) {
         waiting().add(channel, operation);
+        if (departures != null && waiting().size() == 1 && (operation.flags & Flags.MORE) == 0
+            && departures.mayBegin() && describe(0, channel, operation) == 0) {
+            emptyPolls = 0;
+            if (port.send(outgoing, 1) == 1) {
+                waiting().drop();
+                departures.add(channel, operation);
+            } else {
+                // the next poll sends again, and reports the error
+                departures.onRefused();
+            }
+        }
     }
 
     @Override
@@ -180,7 +207,11 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (!waiting().isEmpty()) {
             work += flush();
         }
-        wroteInCycle = false;
+        if (departures != null) {
+            work += departures.poll();
+        } else {
+            wroteInCycle = false;
+        }
         int posted = local().postedReceives();
         if (dtls != null) {
             return work + dtls.poll() + receiveRecords(limit, posted);
@@ -188,8 +219,8 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         if (posted == 0 || !isDue()) {
             return work;
         }
-        int received = joined == null ? receive(Math.min(limit, posted))
-            : joined.receive(port, sources(), unknownSenders, Math.min(limit, posted));
+        int received = intake == null ? receive(Math.min(limit, posted))
+            : intake.receive(port, sources(), unknownSenders, Flags.MSG, Math.min(limit, posted));
         if (!groups().isEmpty()) {
             received += receiveGroups(limit);
         }
@@ -204,7 +235,7 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         int received = reader.receive(port, sources(), unknownSenders, Flags.MSG, asked);
         adapt(received, asked);
         if (received == asked && asked >= UdpRuns.SHORTEST && port.join()) {
-            joined = new JoinedDatagrams();
+            intake = new JoinedDatagrams();
         }
         return received;
     }
@@ -276,7 +307,10 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         int received = 0;
         for (int i = 0; i < groups().size(); i++) {
             int posted = local().postedReceives();
-            if (posted != 0) {
+            if (posted != 0 && isTimed) {
+                received += intake.receive(groups().get(i), sources(), unknownSenders, Flags.MSG | Flags.MULTICAST,
+                    Math.min(limit, posted));
+            } else if (posted != 0) {
                 received += reader.receive(groups().get(i), sources(), unknownSenders, Flags.MSG | Flags.MULTICAST,
                     Math.min(limit, posted));
             }
@@ -309,13 +343,14 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
             if (count == 0) {
                 break;
             }
-            int sent = port.send(outgoing, count);
+            int sent = departures == null ? port.send(outgoing, count) : depart(count);
             isBlocked = sent == -FabricErrno.EAGAIN;
             if (isBlocked) {
                 break;
             }
             int ended = Math.max(1, sent);
-            for (int i = 0; i < ended; i++) {
+            int reported = sent > 0 && departures != null ? 0 : ended;
+            for (int i = 0; i < reported; i++) {
                 end(sent < 0 ? -sent : 0);
             }
             work += ended;
@@ -323,16 +358,34 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
         return work;
     }
 
+    /** Sends the oldest messages, which then wait for their times; as {@link UdpPort#send}. */
+    private int depart(int count) {
+        if (!departures.mayBegin()) {
+            return -FabricErrno.EAGAIN;
+        }
+        int sent = port.send(outgoing, count);
+        if (sent != count) {
+            departures.onRefused();
+        }
+        for (int i = 0; i < sent; i++) {
+            TransmitOperation operation = waiting().operation(0);
+            DatagramChannel channel = waiting().channel(0);
+            waiting().drop();
+            departures.add(channel, operation);
+        }
+        return sent;
+    }
+
     @Override
     protected boolean arm() {
-        if (!waiting().isEmpty() || isOpening() || port.isBusy()) {
+        if (!waiting().isEmpty() || isOpening() || port.isBusy() || departures != null && !departures.isEmpty()) {
             return false;
         }
         boolean hasReceives = local().postedReceives() != 0;
         if (dtls == null && !hasReceives) {
             return true;
         }
-        if (hasReceives && (dtls != null ? !backlog.isEmpty() : joined != null && joined.areWaiting())) {
+        if (hasReceives && (dtls != null ? !backlog.isEmpty() : intake != null && intake.areWaiting())) {
             return false;
         }
         boolean armed = port.arm(services, onArrival);

@@ -12,6 +12,7 @@ import org.jfabric.driver.stream.net.StreamSockets;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.HostNames;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.support.Timestamps;
 import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.Flags;
@@ -19,6 +20,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * Makes the udp link. It offers the same as libfabric's udp provider: untagged messages of one datagram. Makes
@@ -78,7 +80,7 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
 
     @Override
     protected long caps() {
-        return isEncrypted() ? super.caps() & ~Flags.MULTICAST : super.caps();
+        return isEncrypted() ? super.caps() & ~Flags.MULTICAST : super.caps() | Timestamps.CAPS;
     }
 
     @Override
@@ -89,7 +91,42 @@ public final class UdpLinkProvider extends DatagramLinkProvider {
             : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name());
         UdpNetwork sockets = network != null ? network : UdpNetwork.of(config.get(UdpConfig.SOCKETS));
         UdpPort port = sockets.open(name, name.inetAddress(), false, config);
+        stamp(port, wanted, true);
         return isEncrypted() ? port.withoutGroups() : port;
+    }
+
+    /** Has a port give the times that are asked for; closes it if it cannot. */
+    public static void stamp(UdpPort port, Info wanted, boolean hasDepartures) {
+        int result = port.stamp(
+            Timestamps.arrivals(wanted), hasDepartures ? Timestamps.departures(wanted) : null);
+        if (result < 0) {
+            port.close();
+        }
+        Timestamps.check(result, port.name());
+    }
+
+    @Override
+    protected List<Reason> timeObstacles(Info wanted, DriverConfig config) {
+        List<Reason> reasons = new ArrayList<>(
+            Timestamps.obstacles(wanted, config.get(UdpConfig.SOCKETS), UdpConfig.SOCKETS));
+        reasons.addAll(cardObstacles(wanted, config));
+        return reasons;
+    }
+
+    /** What stands against the clock of the card that has the endpoint's address. */
+    public static List<Reason> cardObstacles(Info wanted, DriverConfig config) {
+        if (TimestampClock.of(wanted.caps()) != TimestampClock.CARD) {
+            return List.of();
+        }
+        boolean isNamed = wanted.srcAddr() != null && !wanted.srcAddr().isEmpty();
+        return Timestamps.obstacles(wanted, (isNamed ? name(wanted.srcAddr())
+            : LocalAddresses.choose(wanted, config.get(UdpConfig.INTERFACE), UdpConfig.INTERFACE.name()))
+            .inetAddress());
+    }
+
+    @Override
+    protected long departureCaps() {
+        return isEncrypted() ? 0 : Timestamps.CAPS;
     }
 
     @Override

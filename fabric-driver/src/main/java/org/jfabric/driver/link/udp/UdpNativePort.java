@@ -9,6 +9,7 @@ import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.SocketLibrary;
+import org.jfabric.ffi.SocketTimes;
 import org.jfabric.ffi.UdpSocket;
 import org.jfabric.info.SocketName;
 
@@ -18,7 +19,7 @@ final class UdpNativePort extends UdpPort {
     /** Made with the first burst. */
     private UdpRuns runs;
     /** A library in front of the C library may send a run as one long datagram: libvma passes over what says how. */
-    private final boolean mayRun = SocketLibrary.path() == null;
+    private boolean mayRun = SocketLibrary.path() == null;
 
     private UdpNativePort(UdpNetwork network, int fd, SocketName name, InetAddress local, DriverConfig config) {
         super(network, name, local, config);
@@ -64,7 +65,12 @@ final class UdpNativePort extends UdpPort {
     @Override
     protected UdpPort openConnected(SocketName peer) {
         int connected = UdpSocket.openConnected(fd, peer.toBytes());
-        return connected < 0 ? null : of(network(), connected, name(), local(), config());
+        UdpNativePort port = connected < 0 ? null : of(network(), connected, name(), local(), config());
+        if (port != null && port.stamp(arrivals(), null) < 0) {
+            port.close();
+            return null;
+        }
+        return port;
     }
 
     @Override
@@ -75,6 +81,23 @@ final class UdpNativePort extends UdpPort {
     @Override
     protected int receive(MessageVector vector, int count) {
         return UdpSocket.receive(fd, vector, count);
+    }
+
+    @Override
+    protected int enableTimes(boolean ofCard, boolean hasArrivals, boolean hasDepartures) {
+        // a run has one time
+        mayRun &= !hasDepartures;
+        return SocketTimes.enable(fd, ofCard, hasArrivals, hasDepartures);
+    }
+
+    @Override
+    protected int receiveTimed(MessageVector vector, int count) {
+        return UdpSocket.receiveTimed(fd, vector, count);
+    }
+
+    @Override
+    protected int receiveDepartures(MessageVector vector, int count) {
+        return UdpSocket.receiveDepartures(fd, vector, count);
     }
 
     @Override

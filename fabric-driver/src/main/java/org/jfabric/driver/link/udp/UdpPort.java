@@ -15,6 +15,7 @@ import org.jfabric.ffi.SocketClass;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * A bound UDP socket. Opened on the resource thread; owner afterwards: progress agent.
@@ -25,6 +26,8 @@ public abstract class UdpPort extends BoundAddress {
     private final InetAddress local;
     private final DriverConfig config;
     private boolean refusesGroups;
+    private TimestampClock arrivals;
+    private TimestampClock departures;
     /** Its descriptors that are watched; null before the first is armed. */
     private Watch[] watches;
 
@@ -71,7 +74,8 @@ public abstract class UdpPort extends BoundAddress {
     /** A socket for a group, on the same interface. */
     final UdpPort openGroup(SocketName group) {
         UdpPort port = network.open(group, local, true, config);
-        int result = port.joinGroup(group);
+        int result = port.stamp(arrivals, null);
+        result = result < 0 ? result : port.joinGroup(group);
         if (result < 0) {
             port.close();
             throw new FabricException(-result, "the group " + group + " cannot be joined at " + local.getHostAddress(),
@@ -188,6 +192,58 @@ public abstract class UdpPort extends BoundAddress {
 
     /** Receives available datagrams up to a limit; their number. */
     protected abstract int receive(MessageVector vector, int count);
+
+    /**
+     * Has the system give times. Groups that are joined get times of arrival, too.
+     *
+     * @param arrivals   whose clock those of arrivals are of; null for none.
+     * @param departures whose clock those of departures are of; null for none. The same, if both are there.
+     * @return 0 or a negative errno.
+     */
+    public final int stamp(TimestampClock arrivals, TimestampClock departures) {
+        this.arrivals = arrivals;
+        this.departures = departures;
+        if (arrivals == null && departures == null) {
+            return 0;
+        }
+        return enableTimes(
+            (arrivals == null ? departures : arrivals) == TimestampClock.CARD, arrivals != null, departures != null);
+    }
+
+    /** As {@link #stamp} has done: the system numbers datagrams from 0 again. */
+    final int stampAgain() {
+        return stamp(arrivals, departures);
+    }
+
+    /** Takes times of datagrams that have left; their number. */
+    protected int receiveDepartures(MessageVector vector, int count) {
+        return 0;
+    }
+
+    /** Whose clock times of arrival are of; null if there are none. */
+    final TimestampClock arrivals() {
+        return arrivals;
+    }
+
+    /** Whose clock times of departure are of; null if there are none. */
+    final TimestampClock departures() {
+        return departures;
+    }
+
+    /** As {@link #stamp}. */
+    protected int enableTimes(boolean ofCard, boolean hasArrivals, boolean hasDepartures) {
+        return -FabricErrno.EOPNOTSUPP;
+    }
+
+    /** As {@link #receive(MessageVector, int)}, with times. */
+    protected int receiveTimed(MessageVector vector, int count) {
+        return receive(vector, count);
+    }
+
+    /** When a datagram of the last {@link #receiveTimed} arrived, in nanoseconds; 0 if that is not known. */
+    protected long timeNs(MessageVector vector, int index, boolean ofCard) {
+        return vector.timeNs(index, ofCard);
+    }
 
     /** Sends datagrams; the number that was taken, or a negative errno for the first. */
     public abstract int send(MessageVector vector, int count);

@@ -18,15 +18,24 @@ final class UdpReader {
     private static final int SLOT_BYTES = 65536 + 4096 + 192;
 
     private final MessageVector incoming;
-    private final MemorySegment slots;
+    private final Slots slots;
 
     UdpReader(int batch) {
         incoming = new MessageVector(batch, 1);
-        slots = Arena.ofAuto().allocate((long) batch * SLOT_BYTES, 64);
-        for (int i = 0; i < batch; i++) {
-            incoming.piece(i, 0, slots.address() + (long) i * SLOT_BYTES, SLOT_BYTES);
-            incoming.pieceCount(i, 1);
-            incoming.nameLength(i, MessageVector.NAME_BYTES);
+        slots = new Slots(incoming);
+    }
+
+    /** Memory for the datagrams of a vector. */
+    static final class Slots {
+        private final MemorySegment memory;
+
+        Slots(MessageVector vector) {
+            memory = Arena.ofAuto().allocate((long) vector.capacity() * SLOT_BYTES, 64);
+            for (int i = 0; i < vector.capacity(); i++) {
+                vector.piece(i, 0, memory.address() + (long) i * SLOT_BYTES, SLOT_BYTES);
+                vector.pieceCount(i, 1);
+                vector.nameLength(i, MessageVector.NAME_BYTES);
+            }
         }
     }
 

@@ -8,7 +8,9 @@ import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.stream.net.PeerAddress;
 import org.jfabric.driver.stream.net.StreamSocket;
 import org.jfabric.ffi.MessageVector;
+import org.jfabric.ffi.SocketTimes;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.TimestampClock;
 import org.jfabric.layout.Words;
 
 /**
@@ -32,6 +34,8 @@ final class UdpStreamSocket extends StreamSocket {
     /** Datagrams to one peer, for one call. */
     private final MessageVector outgoing;
     private final MessageVector incoming;
+    private final boolean isTimed;
+    private final boolean isOfCard;
     private final MemorySegment memory;
     /** What was collected: the memory of each datagram, whether it was sent or not, its length, and where it goes. */
     private final long[] slots;
@@ -62,7 +66,9 @@ final class UdpStreamSocket extends StreamSocket {
             LEAST_BYTES, config.get(UdpConfig.MAX_MESSAGE_BYTES) - (port.name().isIn6() ? IN6_BYTES : 0));
         int batch = config.get(UdpConfig.BATCH_SIZE);
         outgoing = new MessageVector(batch, 1);
-        incoming = new MessageVector(batch, 1);
+        isTimed = port.arrivals() != null;
+        isOfCard = port.arrivals() == TimestampClock.CARD;
+        incoming = new MessageVector(batch, 1, isTimed ? SocketTimes.CONTROL_BYTES : 0);
         slots = new long[batch];
         lengths = new int[batch];
         peers = new PeerAddress[batch];
@@ -221,7 +227,13 @@ final class UdpStreamSocket extends StreamSocket {
     }
 
     private int receiveSome(UdpPort from) {
-        return Math.max(0, from.receive(incoming, isAlone ? 1 : incoming.capacity()));
+        int most = isAlone ? 1 : incoming.capacity();
+        return Math.max(0, isTimed ? from.receiveTimed(incoming, most) : from.receive(incoming, most));
+    }
+
+    @Override
+    public long timeNs() {
+        return isTimed ? incoming.timeNs(taken, isOfCard) : 0;
     }
 
     @Override

@@ -12,7 +12,7 @@ import org.agrona.UnsafeApi;
  *
  * <pre>
  *   0 length of the entry, 4 bytes | 4 state, 4 bytes | 8 payload length, 4 bytes | 12 flags, 4 bytes
- *   16 tag | 24 data | 32 payload
+ *   16 tag | 24 data | 32 payload, padded | time of arrival, if they have times
  * </pre>
  *
  * <p>Owner: progress agent.
@@ -30,6 +30,7 @@ final class KeptMessages {
     private static final long RESERVE = -1;
 
     private final int capacity;
+    private final int timeBytes;
     private final long memory;
     private final long reserve;
     private final int maxPayload;
@@ -45,12 +46,14 @@ final class KeptMessages {
      * Room for messages.
      *
      * @param capacity bytes, a power of two.
+     * @param isTimed  whether each has a time.
      */
-    KeptMessages(int capacity, int maxPayload) {
+    KeptMessages(int capacity, int maxPayload, boolean isTimed) {
         this.capacity = capacity;
+        this.timeBytes = isTimed ? Long.BYTES : 0;
         this.maxPayload = maxPayload;
         memory = UnsafeApi.allocateMemory(capacity);
-        reserve = UnsafeApi.allocateMemory(HEADER + (long) maxPayload + Long.BYTES);
+        reserve = UnsafeApi.allocateMemory(HEADER + (long) maxPayload + Long.BYTES + timeBytes);
         places = new long[capacity / SHORTEST];
     }
 
@@ -83,7 +86,7 @@ final class KeptMessages {
         if (payloadLength < 0 || payloadLength > maxPayload) {
             return 0;
         }
-        int length = HEADER + payloadLength + Long.BYTES - 1 & -Long.BYTES;
+        int length = (HEADER + payloadLength + Long.BYTES - 1 & -Long.BYTES) + timeBytes;
         int toEnd = capacity - (int) (tail & capacity - 1);
         long start = length > toEnd ? tail + toEnd : tail;
         long entry;
@@ -110,6 +113,15 @@ final class KeptMessages {
         UnsafeApi.putLong(entry + TAG, tag);
         UnsafeApi.putLong(entry + DATA, data);
         return entry;
+    }
+
+    /** When the message arrived, of messages with times. */
+    static long timeNs(long entry) {
+        return UnsafeApi.getLong(entry + UnsafeApi.getInt(entry) - Long.BYTES);
+    }
+
+    static void timeNs(long entry, long timeNs) {
+        UnsafeApi.putLong(entry + UnsafeApi.getInt(entry) - Long.BYTES, timeNs);
     }
 
     static int payloadLength(long entry) {

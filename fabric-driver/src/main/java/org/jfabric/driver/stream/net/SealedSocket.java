@@ -231,6 +231,11 @@ public final class SealedSocket extends StreamSocket {
     }
 
     @Override
+    public long timeNs() {
+        return port.timeNs();
+    }
+
+    @Override
     public long name() {
         return port.name();
     }

@@ -125,8 +125,18 @@ public final class StreamNet {
      */
     public StreamReader subscribe(
         String group, String name, LogPosition from, StreamSink sink, List<StreamPath> paths) {
+        return subscribe(group, name, from, sink, paths, false);
+    }
+
+    /**
+     * As {@link #subscribe(String, String, LogPosition, StreamSink, List)}.
+     *
+     * @param isTimed whether the sockets have times, and {@link StreamReader#arrivedNs()} is asked.
+     */
+    public StreamReader subscribe(
+        String group, String name, LogPosition from, StreamSink sink, List<StreamPath> paths, boolean isTimed) {
         check(paths);
-        StreamReader reader = new StreamReader(this, group, name, from, sink, paths);
+        StreamReader reader = new StreamReader(this, group, name, from, sink, paths, isTimed);
         readers.add(reader);
         return reader;
     }

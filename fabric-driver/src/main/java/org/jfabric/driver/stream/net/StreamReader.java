@@ -70,9 +70,13 @@ public final class StreamReader {
     private long duplicates;
     private long requests;
     private long arrivedBytes;
+    private final boolean isTimed;
+    private long arrivedNs;
 
     StreamReader(
-        StreamNet net, String group, String name, LogPosition from, StreamSink sink, List<StreamPath> ways) {
+        StreamNet net, String group, String name, LogPosition from, StreamSink sink, List<StreamPath> ways,
+        boolean isTimed) {
+        this.isTimed = isTimed;
         this.net = net;
         this.sink = sink;
         this.from = from;
@@ -89,6 +93,11 @@ public final class StreamReader {
     /** Position of the next message for the sink. */
     public long next() {
         return next;
+    }
+
+    /** With times: when the message arrived that the sink is given, with the last of its datagrams; 0 if not known. */
+    public long arrivedNs() {
+        return arrivedNs;
     }
 
     /** Messages that have arrived again. */
@@ -223,7 +232,7 @@ public final class StreamReader {
         next = start.position();
         reportedNext = next;
         gaps.begin(next);
-        kept = new KeptMessages(ringBytes, maxPayload);
+        kept = new KeptMessages(ringBytes, maxPayload, isTimed);
         sink.onJoined(start, ringBytes, flags & (StreamSink.LOSSY | StreamSink.RECORDED));
         return true;
     }
@@ -293,6 +302,9 @@ public final class StreamReader {
         if (position < 0 || data.count() == 0) {
             return false;
         }
+        if (isTimed) {
+            arrivedNs = path.node().port().timeNs();
+        }
         int at = DataWriter.DATA_HEADER;
         for (int i = data.count(); i > 0; i--) {
             if (at + MessageDecoder.BLOCK_LENGTH > length) {
@@ -339,6 +351,9 @@ public final class StreamReader {
                 return false;
             }
             Words.copy(record + head, KeptMessages.payload(entry), bytes);
+            if (isTimed) {
+                KeptMessages.timeNs(entry, arrivedNs);
+            }
         }
         if (!gaps.arrived(position, 0, position + 1, 0, net.nowNs(), retryNs(path))) {
             kept.remove(position);
@@ -392,6 +407,9 @@ public final class StreamReader {
         if (gaps.arrived(position, (int) offset, endPosition, endByte, net.nowNs(), retryNs(path))) {
             Words.copy(
                 buffer.addressOffset() + DataWriter.FRAGMENT_HEADER, KeptMessages.payload(entry) + offset, bytes);
+            if (isTimed) {
+                KeptMessages.timeNs(entry, path.node().port().timeNs());
+            }
             deliver();
         }
         return true;
@@ -415,6 +433,9 @@ public final class StreamReader {
                 int bytes = KeptMessages.payloadLength(entry);
                 if (!sink.hasRoom(bytes)) {
                     return work;
+                }
+                if (isTimed) {
+                    arrivedNs = KeptMessages.timeNs(entry);
                 }
                 sink.write(next, KeptMessages.flags(entry), KeptMessages.tag(entry), KeptMessages.data(entry),
                     KeptMessages.payload(entry), bytes);

@@ -28,6 +28,11 @@ public abstract class StreamSocket {
     /** Native address of the datagram that was received. */
     public abstract long address();
 
+    /** When it arrived, of a socket with times: nanoseconds; 0 if that is not known. */
+    public long timeNs() {
+        return 0;
+    }
+
     /** Native address of its sender's address, as the system gives it. */
     public abstract long name();
 

@@ -2,6 +2,7 @@ package org.jfabric.driver.stream.net;
 
 import org.jfabric.info.FabricException;
 import org.jfabric.info.SocketName;
+import org.jfabric.info.TimestampClock;
 
 /**
  * Where the sockets of a progress thread's streams come from. They are opened on the resource thread, and belong to the
@@ -21,6 +22,8 @@ public abstract class StreamSockets {
      * Opens the socket of a reader, on the interface that leads to a writer or its multicast group.
      *
      * @param networkInterface as above.
+     * @param times            whose clock times of arrival are of; null for none.
+     * @throws FabricException also {@code FI_ENODATA} without such times.
      */
-    public abstract StreamSocket openTo(SocketName writer, String networkInterface);
+    public abstract StreamSocket openTo(SocketName writer, String networkInterface, TimestampClock times);
 }

@@ -63,9 +63,9 @@ class DoctorTest {
     @Test
     void shouldFindNothingBadInAnEmptyTree() {
         List<Finding> findings = Doctor.examine(host());
-        assertEquals(18, findings.size());
+        assertEquals(19, findings.size());
         findings.forEach(each -> assertTrue(each.grade().compareTo(Grade.NOTE) <= 0, each::toString));
-        assertEquals(18, findings.stream().map(Finding::check).distinct().count());
+        assertEquals(19, findings.stream().map(Finding::check).distinct().count());
     }
 
     @Test
@@ -105,6 +105,15 @@ class DoctorTest {
         assertGrade(Grade.OK, examine(check));
         config.directory(Path.of("/home/me/d"));
         assertGrade(Grade.WARNING, examine(check), "ext4 at /", "jfabric.dir.base");
+    }
+
+    @Test
+    void shouldNameTheCardsThatHaveClocks() {
+        CardClockCheck check = new CardClockCheck();
+        assertGrade(Grade.OK, examine(check), "none");
+        file("/sys/class/net/lo/mtu", "65536\n");
+        file("/sys/class/net/eth1/device/ptp/ptp0/clock_name", "mlx5\n");
+        assertGrade(Grade.OK, examine(check), "eth1 has /dev/ptp0");
     }
 
     @Test

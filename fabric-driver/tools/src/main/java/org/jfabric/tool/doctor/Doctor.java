@@ -8,7 +8,8 @@ public final class Doctor {
         new ConfigurationCheck(), new SharedMemoryCheck(), new LogoutCheck(), new LeftoversCheck(), new LimitsCheck(),
         new CoresCheck(), new ThrottlingCheck(), new BindingCheck(), new GovernorCheck(), new ClockSourceCheck(),
         new TransparentHugePagesCheck(), new ReservedHugePagesCheck(), new JavaCheck(), new LinksCheck(),
-        new SocketLibraryCheck(), new SocketBuffersCheck(), new MulticastCheck(), new RecordingFolderCheck());
+        new SocketLibraryCheck(), new CardClockCheck(), new SocketBuffersCheck(), new MulticastCheck(),
+        new RecordingFolderCheck());
 
     private Doctor() {
     }

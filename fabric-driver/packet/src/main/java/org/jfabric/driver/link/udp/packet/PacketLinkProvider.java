@@ -13,6 +13,7 @@ import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.DatagramLinkProvider;
 import org.jfabric.driver.link.support.LocalAddresses;
+import org.jfabric.driver.link.support.Timestamps;
 import org.jfabric.driver.link.udp.UdpLink;
 import org.jfabric.driver.link.udp.UdpLinkProvider;
 import org.jfabric.driver.resource.PreloadedSockets;
@@ -76,7 +77,19 @@ public final class PacketLinkProvider extends DatagramLinkProvider {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the wildcard address on a host that forwards packets"
                 + " of others, which would be taken for messages", "Name an address of this host.");
         }
-        return PacketPort.open(name, config);
+        PacketPort port = PacketPort.open(name, config);
+        UdpLinkProvider.stamp(port, wanted, false);
+        return port;
+    }
+
+    @Override
+    protected long caps() {
+        return super.caps() | Timestamps.CAPS;
+    }
+
+    @Override
+    protected List<Reason> timeObstacles(Info wanted, DriverConfig config) {
+        return UdpLinkProvider.cardObstacles(wanted, config);
     }
 
     private static boolean isRouter(SocketName name) {

@@ -197,6 +197,17 @@ final class PacketPort extends UdpPort {
     }
 
     @Override
+    protected int enableTimes(boolean ofCard, boolean hasArrivals, boolean hasDepartures) {
+        int result = loopback.enableTimes(ofCard);
+        return result < 0 || network == null ? result : network.enableTimes(ofCard);
+    }
+
+    @Override
+    protected long timeNs(MessageVector vector, int index, boolean ofCard) {
+        return ring.timeNs(vector.pieceAddress(index, 0), ofCard);
+    }
+
+    @Override
     protected boolean join() {
         // the ring has what senders of this host have joined
         return false;

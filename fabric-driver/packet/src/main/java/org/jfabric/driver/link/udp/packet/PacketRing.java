@@ -47,6 +47,7 @@ final class PacketRing {
     private static final int IN6_SOURCE = 8;
     /** Of the longest packet, with the headers of Ethernet and VLAN. */
     private static final int LONGEST_BYTES = PacketSocket.OFFLOAD_BYTES + 32 + 65536;
+    private static final long NS_PER_SECOND = 1_000_000_000L;
     private static final long STATISTICS_INTERVAL_NS = 1_000_000_000L;
     /** Frames that are dropped in one poll at most, so that a flood of them does not keep the thread. */
     private static final int MAX_DROPPED = 256;
@@ -55,6 +56,8 @@ final class PacketRing {
     private final boolean isIn6;
     private final long[] frames;
     private final long length;
+    private final int blockBytes;
+    private final int frameBytes;
     private final MessageVector vector;
     /** Memory for a packet that is longer than a frame, with several datagrams. */
     private final MemorySegment whole = Arena.ofAuto().allocate(LONGEST_BYTES, 64);
@@ -74,6 +77,8 @@ final class PacketRing {
     private int segmentOffset;
     /** Whether datagrams in that memory are to be read still, or to be delivered. */
     private boolean isWholeInUse;
+    /** The frame of that packet. */
+    private long wholeFrame;
     private long statisticsNs;
 
     private PacketRing(int fd, boolean isIn6, int frameBytes, int blocks, long address, int batch) {
@@ -87,6 +92,8 @@ final class PacketRing {
                 + (long) (i % framesOfBlock) * frameBytes;
         }
         length = (long) blockBytes(frameBytes) * blocks;
+        this.blockBytes = blockBytes(frameBytes);
+        this.frameBytes = frameBytes;
         vector = new MessageVector(batch, 1);
         for (int i = 0; i < batch; i++) {
             long name = vector.nameAddress(i);
@@ -162,6 +169,11 @@ final class PacketRing {
         return fd;
     }
 
+    /** As {@link PacketSocket#times}. */
+    int enableTimes(boolean ofCard) {
+        return PacketSocket.times(fd, ofCard);
+    }
+
     /** Gets the places of datagrams and their senders by {@link #receive}. */
     MessageVector vector() {
         return vector;
@@ -226,6 +238,23 @@ final class PacketRing {
         return true;
     }
 
+    /**
+     * When a datagram of the last {@link #receive} arrived.
+     *
+     * @param payload where the datagram lies.
+     * @return nanoseconds; 0 if the clock is not the one that is asked for.
+     */
+    long timeNs(long payload, boolean ofCard) {
+        long at = payload - address;
+        // frames do not fill their blocks
+        long frame = at < 0 || at >= length ? wholeFrame
+            : payload - at % blockBytes % frameBytes;
+        boolean isOfCard = (UnsafeApi.getInt(frame + PacketSocket.STATUS) & PacketSocket.STATUS_CARD_TIME) != 0;
+        return isOfCard != ofCard ? 0
+            : Integer.toUnsignedLong(UnsafeApi.getInt(frame + PacketSocket.SECONDS)) * NS_PER_SECOND
+                + UnsafeApi.getInt(frame + PacketSocket.SECONDS + Integer.BYTES);
+    }
+
     /** Finds the parts of the next packet; false if it is dropped. */
     private boolean begin(long frame, int status) {
         int linkHeader = UnsafeApi.getShort(frame + PacketSocket.LINK_HEADER) & 0xffff;
@@ -234,6 +263,7 @@ final class PacketRing {
         int packetBytes = UnsafeApi.getInt(frame + PacketSocket.LENGTH_IN_RING);
         if ((status & PacketSocket.STATUS_COPIED) != 0) {
             isWholeInUse = true;
+            wholeFrame = frame;
             packet = whole.address() + PacketSocket.OFFLOAD_BYTES;
             packetBytes = receiveWhole() - PacketSocket.OFFLOAD_BYTES;
         }
