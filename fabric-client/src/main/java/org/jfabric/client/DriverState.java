@@ -1,6 +1,5 @@
 package org.jfabric.client;
 
-import org.agrona.UnsafeApi;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 
@@ -13,8 +12,10 @@ import org.jfabric.info.FabricException;
  */
 public final class DriverState {
     private boolean gone;
-    /** Gone, but the client is waiting for the next driver. Read only where {@link #gone} is true. */
+    /** Gone, but the client is waiting for the next driver. */
     private volatile boolean away;
+    /** Gone for good: set once. */
+    private volatile boolean ended;
     private volatile FabricException reason;
 
     public DriverState() {
@@ -34,14 +35,9 @@ public final class DriverState {
         return away;
     }
 
-    /** Whether the driver is gone for good. */
+    /** Whether the driver is gone for good. A driver may leave and come back, several times, between two loads here. */
     public boolean isLost() {
-        if (!gone) {
-            return false;
-        }
-        // gone is set behind away, and taken back before it: read on either side of it
-        UnsafeApi.loadFence();
-        return !away && gone;
+        return gone && ended;
     }
 
     /** Why the driver is gone. Returns the reason, or null while it lives. */
@@ -59,6 +55,7 @@ public final class DriverState {
             // in this order: a thread that sees that it is not away sees that it is gone
             gone = true;
             away = false;
+            ended = true;
         }
         return true;
     }
@@ -71,8 +68,6 @@ public final class DriverState {
             }
             away = true;
             reason = why;
-            // a thread that sees that it is gone sees that it is away; stores may pass a volatile one before them
-            UnsafeApi.storeStoreFence();
             gone = true;
         }
         return true;

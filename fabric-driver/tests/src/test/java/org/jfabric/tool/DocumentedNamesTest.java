@@ -20,6 +20,8 @@ import java.util.stream.Stream;
 import org.jfabric.driver.config.DriverConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Options and commands that the pages of the root folder and docs name are there. */
 class DocumentedNamesTest {
@@ -27,12 +29,13 @@ class DocumentedNamesTest {
     private static final Map<String, String> ELSEWHERE = Map.of(
         "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
         "test-verbs", "config/verbs-vm/test-verbs",
+        "test-aarch64", "config/aarch64/test-aarch64",
         "torture", "fabric-driver/tests/src/test/java/org/jfabric/driver/torture/TortureMain.java");
     private static final Pattern DECLARED = Pattern.compile("(?:\\bnames = \"|^ +)(--[a-z-]+)[\")]", Pattern.MULTILINE);
     /** Of the JVM, not of a command. */
     private static final Set<String> OF_JAVA = Set.of("--add-opens");
     private static final Pattern OPTION = Pattern.compile("(?<!org[./])\\bjfabric\\.[a-z]+\\.[a-zA-Z]+\\b");
-    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z-]+)([^`\\n#)]*)");
+    private static final Pattern COMMAND = Pattern.compile("\\./fabric ([a-z0-9-]+)([^`\\n#)]*)");
     private static final Pattern COMMAND_OPTION = Pattern.compile("(?<=[ \\[])--?[a-zA-Z][a-z-]*");
     /** An option that stands in the text without its command. */
     private static final Pattern LONE_OPTION = Pattern.compile("`(--[a-z-]+)");
@@ -90,6 +93,8 @@ class DocumentedNamesTest {
             assertTrue(options.size() > 5, () -> each + " has " + options);
             commands.put(each.getKey(), options);
         }
+        // of jcstress, behind its own
+        commands.get("test-aarch64").addAll(Set.of("-m", "-t"));
         commands.put("sample", Set.of("--help"));
         commands.put("jdk", Set.of());
         commands.put("jcstress", Set.of("-m", "-t", "-h"));
@@ -155,11 +160,40 @@ class DocumentedNamesTest {
         assertTrue(found >= 4, found + " classes");
     }
 
-    /** Only the head of the script shows its options. Slow: it starts a process. */
-    @Tag("slow")
     @Test
-    void shouldTellEachOptionOfTheScriptInItsHead() throws IOException {
-        Path script = root().resolve(ELSEWHERE.get("test-verbs"));
+    void shouldNameOnlyTestsThatThereAreForAarch64() throws IOException, ClassNotFoundException {
+        String script = Files.readString(root().resolve(ELSEWHERE.get("test-aarch64")));
+        Matcher methods = Pattern.compile("\\b(should[A-Za-z0-9]+)").matcher(script);
+        List<String> unknown = new ArrayList<>();
+        int found = 0;
+        for (; methods.find(); found++) {
+            if (!namesOfTests().contains(methods.group(1))) {
+                unknown.add(methods.group(1));
+            }
+        }
+        assertEquals(List.of(), unknown);
+        assertTrue(found >= 8, found + " methods");
+    }
+
+    private static Set<String> namesOfTests() throws IOException {
+        Set<String> names = new TreeSet<>();
+        for (String module : List.of("fabric-client", "fabric-driver/tests")) {
+            try (Stream<Path> files = Files.walk(root().resolve(module).resolve("src/test/java"))) {
+                for (Path file : files.filter(each -> each.toString().endsWith("Test.java")).toList()) {
+                    Pattern.compile("void (should[A-Za-z0-9]+)\\(").matcher(Files.readString(file)).results()
+                        .forEach(each -> names.add(each.group(1)));
+                }
+            }
+        }
+        return names;
+    }
+
+    /** Only the head of a script shows its options. Slow: it starts a process. */
+    @Tag("slow")
+    @ParameterizedTest
+    @ValueSource(strings = {"test-verbs", "test-aarch64"})
+    void shouldTellEachOptionOfTheScriptInItsHead(String command) throws IOException {
+        Path script = root().resolve(ELSEWHERE.get(command));
         Path java = Path.of(System.getProperty("java.home"), "bin", "java");
         // any file will do for the jar
         Process help = new ProcessBuilder(script.toString(), java.toString(), script.toString(), "--help")
@@ -178,8 +212,8 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "sample", "test-verbs", "torture", "jcstress", "jdk", "clean",
-            "help")) {
+        for (String command : List.of("compare", "sample", "test-verbs", "test-aarch64", "torture", "jcstress",
+            "jdk", "clean", "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
     }

@@ -87,7 +87,7 @@ class FabricToolTest {
     @Test
     void shouldExplainTheCommandsThatAreBuiltWhenUsedInTheSameWay() throws Exception {
         Set<String> named = new TreeSet<>();
-        Matcher footer = Pattern.compile("(?m)^  ([a-z-]+) +.*'\\./fabric ([a-z-]+) --help'")
+        Matcher footer = Pattern.compile("(?m)^  ([a-z0-9-]+) +.*'\\./fabric ([a-z0-9-]+) --help'")
             .matcher(String.join("\n", FabricTool.commandLine().getCommandSpec().usageMessage().footer()));
         while (footer.find()) {
             assertEquals(footer.group(1), footer.group(2));
@@ -98,7 +98,7 @@ class FabricToolTest {
             "org.jfabric.simulation.SimulateCommand", "org.jfabric.driver.torture.TortureMain")) {
             explained.add(explains(new CommandLine(Class.forName(type)).getUsageMessage()));
         }
-        for (String command : List.of("test-verbs", "jcstress")) {
+        for (String command : List.of("test-verbs", "test-aarch64", "jcstress")) {
             TestProcess run = TestProcess.run("../fabric", command, "--help");
             assertEquals(0, run.status(), run.output());
             explained.add(explains(run.output()));
@@ -118,7 +118,7 @@ class FabricToolTest {
     }
 
     private static String explains(String help) {
-        Matcher usage = Pattern.compile("^Usage: fabric ([a-z-]+) ").matcher(help);
+        Matcher usage = Pattern.compile("^Usage: fabric ([a-z0-9-]+) ").matcher(help);
         assertTrue(usage.find(), help);
         return usage.group(1);
     }

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jfabric.test.Deadline;
+import org.jfabric.test.TestProcess;
 
 /** The C program fi_pingpong, run against this project's own. */
 public final class LibfabricPingPong {
@@ -107,7 +108,7 @@ public final class LibfabricPingPong {
         return start(named(options), Map.of());
     }
 
-    /** Starts the program with options as 1.17 has them. */
+    /** Starts the program with these options. */
     static Process start(List<String> options, Map<String, String> environment) throws IOException {
         List<String> command = new ArrayList<>(List.of(PROGRAM.toString()));
         command.addAll(options);
@@ -116,15 +117,15 @@ public final class LibfabricPingPong {
         return builder.start();
     }
 
-    /** Options with the provider as 1.17 calls it. */
+    /** Options with the provider as the installed version calls it. */
     private static List<String> named(List<String> options) {
         List<String> named = new ArrayList<>(options);
         int provider = named.indexOf("-p") + 1;
         if (named.get(provider).equals("packet")) {
             named.set(provider, "udp");
-        } else if (named.get(provider).equals("tcp;ofi_rxm")) {
+        } else if (named.get(provider).equals("tcp;ofi_rxm") && IsOld.VALUE) {
             named.set(provider, "tcp");
-        } else if (named.get(provider).equals("tcp") && named.contains("rdm")) {
+        } else if (named.get(provider).equals("tcp") && named.contains("rdm") && IsOld.VALUE) {
             named.set(provider, "net");
         }
         return named;
@@ -181,5 +182,12 @@ public final class LibfabricPingPong {
             }
         }
         throw new AssertionError("no port from " + FIRST_PORT + " on is free");
+    }
+
+    /** Asked for once, by the first test that needs it. */
+    private static final class IsOld {
+        /** Whether it is 1.17 or older. */
+        static final boolean VALUE = TestProcess.run("/usr/bin/fi_info", "--version").output().lines()
+            .anyMatch(line -> line.matches("libfabric: 1\\.(\\d|1[0-7])\\..*"));
     }
 }

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * processes do the work. Owner: the main thread; the hook at the end of the process may close it as well.
  */
 final class PingPongCoordinator implements AutoCloseable {
-    private static final long START_TIMEOUT_MS = 30_000;
+    private static final long START_TIMEOUT_MS = 120_000;
     private static final long STALL_TIMEOUT_MS = 60_000;
     private static final long LAST_WORDS_MS = 300;
 

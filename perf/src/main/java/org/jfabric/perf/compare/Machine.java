@@ -19,6 +19,7 @@ final class Machine {
 
     private static final String HOME_VARIABLE = "JFABRIC_HOME";
 
+    private static final String UNKNOWN = "unknown";
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
 
     private Machine() {
@@ -29,9 +30,11 @@ final class Machine {
         throws InterruptedException {
         Map<String, String> found = new LinkedHashMap<>();
         found.put("date", OffsetDateTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS).toString());
-        found.put("cpu", valueOf("model name"));
+        found.put("cpu", cpu());
         found.put("cores", Runtime.getRuntime().availableProcessors() + " usable, " + Affinity.cpus());
-        found.put("virtual", Boolean.toString((valueOf("flags") + ' ').contains(" hypervisor ")));
+        String flags = valueOf("flags");
+        found.put("virtual",
+            flags.equals(UNKNOWN) ? UNKNOWN : Boolean.toString((flags + ' ').contains(" hypervisor ")));
         found.put("kernel", System.getProperty("os.name") + ' ' + System.getProperty("os.version") + ' '
             + System.getProperty("os.arch"));
         found.put("kernelCommandLine", text(Path.of("/proc/cmdline")));
@@ -71,10 +74,18 @@ final class Machine {
         Path folder = home == null ? null : Path.of(home);
         String commit = Programs.output(folder, List.of("git", "rev-parse", "--short=12", "HEAD"));
         if (commit.isEmpty()) {
-            return "unknown";
+            return UNKNOWN;
         }
         boolean changed = !Programs.output(folder, List.of("git", "status", "--porcelain", "-uno")).isEmpty();
         return changed ? commit + ", with changes" : commit;
+    }
+
+    /** On aarch64 the kernel has only numbers for it. */
+    private static String cpu() {
+        String name = valueOf("model name");
+        String part = valueOf("CPU part");
+        return !name.equals(UNKNOWN) || part.equals(UNKNOWN) ? name
+            : "implementer " + valueOf("CPU implementer") + ", part " + part;
     }
 
     private static String valueOf(String name) {
@@ -84,14 +95,14 @@ final class Machine {
                 return line.substring(colon + 1).strip();
             }
         }
-        return "unknown";
+        return UNKNOWN;
     }
 
     private static String text(Path file) {
         try {
-            return Files.isReadable(file) ? Files.readString(file).strip() : "unknown";
+            return Files.isReadable(file) ? Files.readString(file).strip() : UNKNOWN;
         } catch (IOException ex) {
-            return "unknown";
+            return UNKNOWN;
         }
     }
 }
