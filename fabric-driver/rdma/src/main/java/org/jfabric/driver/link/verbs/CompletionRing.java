@@ -9,6 +9,8 @@ final class CompletionRing {
     private final long pointer;
     private final int capacity;
     private int reserved;
+    /** Domain whose shared receives complete in it; null without any. Resource thread. */
+    ProtectionDomain sharing;
     /** The card reports the next completion to the completion channel. */
     boolean isArmed;
     /** The last poll filled its batch. */

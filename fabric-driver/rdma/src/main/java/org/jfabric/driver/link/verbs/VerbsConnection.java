@@ -83,7 +83,7 @@ final class VerbsConnection extends CmTarget {
      *
      * @param id       of the request; 0 on the active side.
      * @param data     private data of the request or the answer.
-     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain()}.
+     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain}.
      */
     VerbsConnection(VerbsLink link, long id, byte[] data, Object memoryDomain, ConnectionHandler handler) {
         this.link = link;
@@ -94,6 +94,11 @@ final class VerbsConnection extends CmTarget {
         this.memoryDomain = memoryDomain;
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link, handler);
+    }
+
+    /** Whether it is in the protection domain of an application's domain. */
+    boolean isOfOwner() {
+        return memoryDomain != null;
     }
 
     VerbsChannel channel() {
@@ -196,8 +201,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         resources.device().poll(resources.queue());
-        if (resources.device().shared() != null) {
-            resources.device().shared().add(this);
+        if (resources.shared() != null) {
+            resources.device().serve(resources.shared());
+            resources.shared().add(this);
         }
         if (resources.device().isLost()) {
             fail(FabricErrno.ENODEV, NO_DATA);
@@ -534,7 +540,7 @@ final class VerbsConnection extends CmTarget {
         int outstanding = resources.writer().outstanding() + resources.reader().outstanding();
         long now = link.services().nowNs();
         if (outstanding > 0 && now - deadlineNs < 0
-            || resources.device().shared() != null && now - lastReceiveNs < 0) {
+            || resources.shared() != null && now - lastReceiveNs < 0) {
             return 0;
         }
         release();
@@ -560,8 +566,8 @@ final class VerbsConnection extends CmTarget {
         if (resources != null) {
             resources.writer().release();
             resources.reader().stop();
-            if (resources.device().shared() != null) {
-                resources.device().shared().remove(this);
+            if (resources.shared() != null) {
+                resources.shared().remove(this);
             }
         }
     }

@@ -39,6 +39,8 @@ final class VerbsLink extends Link {
     /** Low bits of a connection's number: its place. The bits above differ from those of earlier users of the place. */
     private static final int PLACE_BITS = 20;
     private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
+    /** Protection domains of a device: as many numbers of shared receive queues are told apart. */
+    static final int MAX_DOMAINS = 1 << Integer.SIZE - 1 - PLACE_BITS;
 
     private final LinkServices services;
     private final VerbsSettings settings;
@@ -232,9 +234,14 @@ final class VerbsLink extends Link {
         // not every device removes the entries of a destroyed queue pair from the completion queue
         if (connection != null && connection.number() == number) {
             connection.onCompletion(completions, entry);
-        } else if (number == SharedReceiveQueue.NUMBER) {
-            device.shared().onCompletion(completions, entry);
+        } else if (place == PLACE_MASK) {
+            device.onShared(number, completions, entry);
         }
+    }
+
+    /** The number of the shared receives of a domain: that of no connection, whose place would be the last one. */
+    static int sharedNumber(int domain) {
+        return domain << PLACE_BITS | PLACE_MASK;
     }
 
     /** Ends each connection in a task of its own, so that a failure of one handler does not affect the others. */

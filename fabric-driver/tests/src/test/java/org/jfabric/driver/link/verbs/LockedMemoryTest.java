@@ -70,7 +70,7 @@ class LockedMemoryTest {
     void shouldBePartOfTheVerdictOnALinkThatIsChosen() {
         FakeVerbs fake = new FakeVerbs(new FakeVerbs.Network(), "10.0.0.1");
         VerbsLinkProvider below = new VerbsLinkProvider(fake::libraries, VerbsSettings::ofPackets);
-        Verdict verdict = new RxmLinkProvider("verbsrxm", below, false).verdict(
+        Verdict verdict = new RxmLinkProvider("verbsrxm", below).verdict(
             new Info(), "driver", DriverConfig.builder().build());
         boolean isEnough = VerbsDevices.lockedMemoryLimitBytes() >= OWN;
         assertEquals(isEnough, verdict.chosen(), verdict::toString);
