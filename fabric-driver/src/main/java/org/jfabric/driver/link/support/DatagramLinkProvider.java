@@ -152,7 +152,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
             info.addrFormat(addressFormat(wanted));
         }
-        info.txAttr().injectSize(Math.min(longestBytes, config.get(QueueConfig.INJECT_SIZE_BYTES)));
+        info.txAttr().injectSize(Math.min(longestBytes, info.txAttr().injectSize()));
         info.epAttr().protocolVersion(protocolVersion);
         if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {
             info.txAttr().compOrder(Order.NONE);

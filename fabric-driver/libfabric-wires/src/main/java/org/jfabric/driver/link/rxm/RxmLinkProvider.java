@@ -3,6 +3,7 @@ package org.jfabric.driver.link.rxm;
 import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.config.RxmConfig;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
@@ -135,6 +136,9 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
         boolean hasAtomics = config.get(RxmConfig.EAGER_LIMIT_BYTES) >= ATOMIC_EAGER_BYTES;
+        // an injected write by a card is one packet
+        offer.txAttr().injectSize(Math.min(offer.txAttr().injectSize(),
+            Math.max(config.get(QueueConfig.INJECT_SIZE_BYTES), config.get(RxmConfig.EAGER_LIMIT_BYTES))));
         boolean hasReads = !isByCard || asksCard(hints);
         long caps = offer.caps();
         long order = offer.txAttr().msgOrder();

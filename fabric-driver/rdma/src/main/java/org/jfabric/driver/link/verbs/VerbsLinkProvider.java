@@ -143,6 +143,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).opFlags(Flags.TRANSMIT_COMPLETE);
         offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS);
         offer.epAttr().protocolVersion(1).memTagFormat(0);
+        // injected bytes are in no region
+        offer.txAttr().injectSize(Math.min(offer.txAttr().injectSize(), settings.apply(config).sendBytes()));
         return offer;
     }
 

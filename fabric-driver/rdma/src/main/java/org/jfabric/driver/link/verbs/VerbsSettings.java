@@ -33,9 +33,10 @@ record VerbsSettings(
     /** For connections that carry packets of reliable datagrams: each fits, and is copied when it is sent. */
     static VerbsSettings ofPackets(DriverConfig config) {
         int packet = RxmConfig.packetBytes(config);
+        int copied = Math.max(packet, config.get(QueueConfig.INJECT_SIZE_BYTES));
         int shared = config.get(VerbsConfig.SHARED_RECEIVES);
         return new VerbsSettings(
-            shared == 0 ? config.get(VerbsConfig.PACKET_RECEIVES) : 0, packet, config.get(VerbsConfig.SENDS), packet,
+            shared == 0 ? config.get(VerbsConfig.PACKET_RECEIVES) : 0, packet, config.get(VerbsConfig.SENDS), copied,
             config.get(VerbsConfig.INLINE_BYTES), config.get(VerbsConfig.SIGNAL_EVERY), true, shared,
             config.get(VerbsConfig.SHARED_HOLD_LIMIT_NS));
     }

@@ -88,6 +88,8 @@ final class RemoteMemoryPair implements AutoCloseable {
     static RemoteMemoryPair ofAnyKeys(Setup setup, Info hints, int cqSize) {
         Info able = hints.copy();
         if (setup.isByCard()) {
+            // whose keys they are
+            able.srcAddr("fi_sockaddr_in://" + System.getProperty("jfabric.test.interface") + ":0");
             able.domainAttr().mrMode(MrMode.LOCAL | MrMode.VIRT_ADDR | MrMode.ALLOCATED | MrMode.PROV_KEY);
         }
         return new RemoteMemoryPair(setup, able, cqSize);
