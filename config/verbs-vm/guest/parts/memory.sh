@@ -16,4 +16,4 @@ check "memory: by the card" memory 12 --select-class=$test
     "--select-iteration=method:$test#shouldEndOnlyTheConnectionOfARefusedAccess($test\$Bad)[0]"
 
 # reliable datagrams: writes, reads and data beside messages, with shared receives too, atomic operations and refusals
-check "memory: by the card, reliable datagrams" memory 14 --select-class=org.jfabric.driver.VerbsReliableMemoryTest
+check "memory: by the card, reliable datagrams" memory 16 --select-class=org.jfabric.driver.VerbsReliableMemoryTest

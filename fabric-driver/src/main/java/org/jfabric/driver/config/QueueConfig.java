@@ -12,8 +12,8 @@ public final class QueueConfig {
         .defaultsTo(256)
         .range(1, 1 << 16)
         .why("Default of tx_attr.size: transmit operations that an endpoint may have outstanding. Raise it for "
-            + "bursts of sends to slow peers; each costs a record in .tq and one of inject_size in the driver. Hints may "
-            + "ask for up to 65536.");
+            + "bursts of sends to slow peers; each costs a record in .tq and one of inject_size in the driver. Hints "
+            + "may ask for up to 65536.");
 
     /** {@code jfabric.queue.rxSize}. */
     public static final Option<Integer> RX_SIZE = GROUP.count("jfabric.queue.rxSize")
@@ -28,8 +28,8 @@ public final class QueueConfig {
         .range(64, 4096)
         .multipleOf(64)
         .why("Largest message that inject takes, because it is copied into the transmit queue. Raise it where "
-            + "your usual message is a little larger; each step adds a cache line to every outstanding operation. Hints "
-            + "may ask for up to 4096, if the eager limit and the link are not smaller.");
+            + "your usual message is a little larger; each step adds a cache line to every outstanding operation. "
+            + "Hints may ask for up to 4096, if the eager limit and the link are not smaller.");
 
     /** {@code jfabric.queue.tqLengthBytes}. */
     public static final Option<Long> TQ_LENGTH_BYTES = GROUP.bytes("jfabric.queue.tqLengthBytes")

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -398,6 +400,51 @@ class VerbsReliableMemoryTest {
         });
         assertTrue(contexts.containsAll(List.of(0L, 1L)));
         FabricNode.assertPattern(target.buffer(), 0, 5000, 6, 0);
+    }
+
+    /** Of one endpoint with another peer: both ends are in this process. */
+    private void connectOneMore(int number) {
+        Endpoint endpoint = a.domain.openEndpoint(a.node.info.copy().srcAddr(null));
+        endpoint.bind(a.node.cq, Flags.TRANSMIT | Flags.RECV);
+        endpoint.bind(a.node.av);
+        endpoint.enable();
+        ok(b.endpoint.trecv(b.node.memory.address(), 64, -1L, number, 0, number));
+        ok(endpoint.tsend(a.node.memory.address(), 64, toB, number, number));
+        b.node.await(number);
+        a.node.await(number);
+    }
+
+    /** Bytes that this process has pinned for devices; those in memory count calls. */
+    private long pinnedBytes() throws IOException {
+        if (HOSTS != null) {
+            return Files.readAllLines(Path.of("/proc/self/status")).stream().filter(line -> line.startsWith("VmPin:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) << 10).sum();
+        }
+        return nodes.stream().flatMap(node -> node.verbs.calls.stream()).filter(call -> call.startsWith("ibv_reg_mr "))
+            .mapToLong(call -> Long.parseLong(call.split(" ")[1])).sum();
+    }
+
+    @Test
+    void shouldPinLessThanOneMebibyteForEachLaterPeer() throws IOException {
+        open(hints(Flags.RMA), "jfabric.verbs.ownConnections", "1", "jfabric.verbs.sends", "128",
+            "jfabric.verbs.signalEvery", "16");
+        long none = pinnedBytes();
+        connectOneMore(1);
+        long one = pinnedBytes();
+        connectOneMore(2);
+        long before = pinnedBytes();
+        int count = 6;
+        for (int i = 3; i < 3 + count; i++) {
+            connectOneMore(i);
+        }
+        long each = (pinnedBytes() - before) / count / 2;
+        System.out.println("figure: pinned for the first peer " + (one - none) / 2 / 1024 + " KiB, for each later one "
+            + each / 1024 + " KiB");
+        assertTrue(each > 0 && each < 1 << 20, each + " bytes");
+        assertTrue(one - none > 4 * each, "the first one has receives of its own");
+        // what is shared serves them all
+        ok(a.endpoint.remoteMemory().write(a.node.memory.address(), 64, toB, at(0), target.key(), 70));
+        a.node.await(70);
     }
 
     @Test

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.info.AddressFormat;

@@ -75,6 +75,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     private int transfers;
 
     int state = OPENING;
+    /** Receives that are posted for its packets, 0 if they are not counted. */
+    int receives;
     /** Our number for this peer: the low half of the number that the peer got. */
     int index;
     /** The peer's process, 0 until it is known. */
@@ -180,10 +182,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
 
     /**
      * The connection is up: the peer has sent the number for packets to it, and whether it has flow control.
-     *
-     * @param receives receives that are posted for its packets, 0 if they are not counted.
      */
-    void up(RxmConnectData peer, int receives) {
+    void up(RxmConnectData peer) {
         packetNumber = peer.packetNumber();
         state = UP;
         awaitsRequest = false;

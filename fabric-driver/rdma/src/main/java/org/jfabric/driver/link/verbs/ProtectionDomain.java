@@ -19,7 +19,7 @@ final class ProtectionDomain {
     private int users;
     /** Resource thread; 0 until the first use. */
     private long pointer;
-    /** Made before a connection has it, by the resource thread; null if each connection has receives of its own. */
+    /** Made before a connection has it, by the resource thread; null if none shares receives. */
     private SharedReceiveQueue shared;
 
     /**
@@ -73,15 +73,14 @@ final class ProtectionDomain {
         return pointer;
     }
 
-    /** As {@link #open()}, with the receives that its connections share. Resource thread. */
+    /** Makes the receives that its connections share, once; the domain is open. Resource thread. */
     void openReceives() {
-        open();
-        if (shared == null && link.settings().sharedReceives() != 0) {
+        if (shared == null) {
             shared = new SharedReceiveQueue(link, this, VerbsLink.sharedNumber(number));
         }
     }
 
-    /** The shared receives; null if each connection has receives of its own. */
+    /** The shared receives; null if no connection has needed them. */
     SharedReceiveQueue shared() {
         return shared;
     }

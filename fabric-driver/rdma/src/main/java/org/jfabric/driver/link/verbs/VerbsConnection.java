@@ -53,6 +53,7 @@ final class VerbsConnection extends CmTarget {
     private final boolean isAsking;
     private final byte[] data;
     private final Object memoryDomain;
+    private final VerbsSettings settings;
     /** Protection domain of its queue pair; null if it has none. */
     private ProtectionDomain domain;
     /** Made by the resource thread on the active side; 0 before, or if there is none. */
@@ -92,6 +93,7 @@ final class VerbsConnection extends CmTarget {
         this.isAsking = id == 0;
         this.data = data;
         this.memoryDomain = memoryDomain;
+        this.settings = link.nextSettings();
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link, handler);
     }
@@ -99,6 +101,11 @@ final class VerbsConnection extends CmTarget {
     /** Whether it is in the protection domain of an application's domain. */
     boolean isOfOwner() {
         return memoryDomain != null;
+    }
+
+    /** Whether it has receives of its own. */
+    boolean isOwning() {
+        return settings.receives() != 0;
     }
 
     VerbsChannel channel() {
@@ -160,7 +167,7 @@ final class VerbsConnection extends CmTarget {
     void build() {
         state = BUILDING;
         domain = link.device(cm.context(id)).domain(memoryDomain).take();
-        ConnectionResources made = new ConnectionResources(domain, link.libraries(), link.settings(), id);
+        ConnectionResources made = new ConnectionResources(domain, link.libraries(), settings, id);
         building = made;
         link.services().submit(new ResourceTask() {
             @Override

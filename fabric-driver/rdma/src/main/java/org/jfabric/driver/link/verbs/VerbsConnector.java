@@ -38,7 +38,7 @@ final class VerbsConnector extends MessageConnector {
 
     @Override
     public int postedReceives() {
-        return link.settings().receives();
+        return link.nextSettings().receives();
     }
 
     @Override

@@ -92,17 +92,18 @@ final class VerbsDevice {
         isOpen = true;
     }
 
-    /** Reserves entries for one more connection of a domain in a queue that has room. */
-    CompletionRing reserve(int entries, ProtectionDomain domain) {
+    /**
+     * Reserves entries for one more connection in a queue that has room.
+     *
+     * @param sharing domain whose shared receives it has, all of which may complete in the queue; null if it has none.
+     */
+    CompletionRing reserve(int entries, ProtectionDomain sharing) {
+        int ofShared = sharing == null ? 0 : link.settings().sharedReceives();
         for (CompletionRing queue : queues) {
-            boolean isOfDomain = domain.shared() == null || queue.sharing == null || queue.sharing == domain;
-            if (isOfDomain && !queue.isLost && queue.reserve(entries)) {
-                queue.sharing = domain;
+            if (!queue.isLost && queue.reserve(entries, sharing, ofShared)) {
                 return queue;
             }
         }
-        // the completions of all shared receives may arrive in this queue
-        int ofShared = link.settings().sharedReceives();
         if (entries + ofShared > attributes.maxCompletions()) {
             throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + (entries + ofShared)
                 + " completions unread, but a queue of this device takes " + attributes.maxCompletions(),
@@ -112,8 +113,7 @@ final class VerbsDevice {
             entries + ofShared, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS + ofShared));
         long pointer = checked("ibv_create_cq", verbs.createCompletionQueue(context, capacity, channel));
         CompletionRing queue = new CompletionRing(pointer, capacity);
-        queue.reserve(entries + ofShared);
-        queue.sharing = domain;
+        queue.reserve(entries, sharing, ofShared);
         queues.add(queue);
         return queue;
     }
@@ -121,7 +121,7 @@ final class VerbsDevice {
     /** A domain and its shared receives are gone: those of another one may have its queues. */
     void giveQueues(ProtectionDomain domain) {
         for (CompletionRing queue : queues) {
-            queue.sharing = queue.sharing == domain ? null : queue.sharing;
+            queue.releaseShared(domain, link.settings().sharedReceives());
         }
     }
 

@@ -56,6 +56,8 @@ final class VerbsLink extends Link {
     private final List<VerbsConnection> active = new ArrayList<>();
     private VerbsConnection[] connections = new VerbsConnection[16];
     private int added;
+    /** Connections that have receives of their own. */
+    private int owning;
     private long cmChannel;
     private CmEvents events;
     private final PollInterval untilLook;
@@ -354,6 +356,11 @@ final class VerbsLink extends Link {
         return settings;
     }
 
+    /** The sizes of the connection that is made next. */
+    VerbsSettings nextSettings() {
+        return settings.next(owning);
+    }
+
     ChannelLimits limits() {
         return limits;
     }
@@ -420,6 +427,7 @@ final class VerbsLink extends Link {
             connections = Arrays.copyOf(connections, 2 * place);
         }
         connections[place] = connection;
+        owning += connection.isOwning() ? 1 : 0;
         added++;
         return (added << PLACE_BITS | place) & Integer.MAX_VALUE;
     }
@@ -432,6 +440,7 @@ final class VerbsLink extends Link {
     /** Frees its place. */
     void free(VerbsConnection connection) {
         connection.giveDomain();
+        owning -= connection.isOwning() ? 1 : 0;
         connections[connection.number() & PLACE_MASK] = null;
         for (int i = devices.size() - 1; i >= 0; i--) {
             if (devices.get(i).isLost()) {
