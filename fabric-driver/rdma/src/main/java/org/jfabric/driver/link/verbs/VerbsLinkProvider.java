@@ -109,8 +109,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     public List<Reason> obstacles(DriverConfig config) {
         VerbsSettings wanted = settings.apply(config);
         try {
-            return VerbsDevices.examine(system.get(), wanted.pinnedBytes() + (wanted.allShare() ? wanted.sharedPinnedBytes() : 0),
-                VerbsDevices.lockedMemoryLimitBytes());
+            return VerbsDevices.examine(
+                system.get(), wanted.firstPinnedBytes(), VerbsDevices.lockedMemoryLimitBytes());
         } catch (VerbsUnavailableException e) {
             return List.of(e.reason());
         }

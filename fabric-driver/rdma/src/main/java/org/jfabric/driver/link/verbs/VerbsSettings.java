@@ -78,6 +78,11 @@ record VerbsSettings(
         return (long) receives * receiveBytes + (long) sends * sendBytes;
     }
 
+    /** Memory that the first connection pins. */
+    long firstPinnedBytes() {
+        return pinnedBytes() + (allShare() ? sharedPinnedBytes() : 0);
+    }
+
     /** Memory that is pinned once for each device. */
     long sharedPinnedBytes() {
         return (long) sharedReceives * receiveBytes;
