@@ -14,3 +14,6 @@ check "memory: by the card" memory 12 --select-class=$test
     --select-method=$test#shouldTakeAPostedReceiveForAWriteWithData \
     --select-method=$test#shouldAddAndCompareByTheCard \
     "--select-iteration=method:$test#shouldEndOnlyTheConnectionOfARefusedAccess($test\$Bad)[0]"
+
+# reliable datagrams: writes, reads and data beside messages, with shared receives too, atomic operations and refusals
+check "memory: by the card, reliable datagrams" memory 16 --select-class=org.jfabric.driver.VerbsReliableMemoryTest

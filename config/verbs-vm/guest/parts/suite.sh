@@ -25,6 +25,9 @@ suite() {
 conformance=org.jfabric.driver.conformance
 check "suite: conformance, reliable datagrams" suite 300 verbsrxm --exclude-classname='.*AllocationTest' \
     --select-package=$conformance
+# what the last one has as well, of memory
+[ -z "$SMOKE" ] || smoke check "suite: remote memory, reliable datagrams" suite 12 verbsrxm \
+    $(printf -- "--select-class=$conformance.memory.%s " RemoteMemoryTest RemoteOrderTest)
 # what the last one has as well: messages short and long, injected, in order
 [ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 20 verbsrxm \
     $(printf -- "--select-class=$conformance.%s " \

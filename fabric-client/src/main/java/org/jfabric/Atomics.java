@@ -7,6 +7,8 @@ import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.MrMode;
+import org.jfabric.info.Protocol;
 import org.jfabric.layout.AtomicForm;
 
 /**
@@ -47,9 +49,12 @@ public final class Atomics {
     private final boolean isOfCard;
     private final AtomicRequest request = new AtomicRequest();
 
-    Atomics(Endpoint endpoint, long caps, boolean isOfCard) {
+    Atomics(Endpoint endpoint, Info info) {
+        long caps = info.caps();
         this.endpoint = endpoint;
-        this.isOfCard = isOfCard;
+        // over rxm these are packets, whatever reads and writes are
+        this.isOfCard = (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0
+            && info.epAttr().protocol() != Protocol.RXM;
         this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
     }
 

@@ -23,7 +23,6 @@ import org.jfabric.info.HmemPeerToPeer;
 import org.jfabric.info.Info;
 import org.jfabric.info.JoinAttr;
 import org.jfabric.info.Mode;
-import org.jfabric.info.MrMode;
 import org.jfabric.info.PeerPath;
 import org.jfabric.info.ResourceManagement;
 import org.jfabric.info.SocketName;
@@ -181,8 +180,7 @@ public final class Endpoint implements Fid {
         this.activation = new EndpointActivation(this, domain);
         this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
-        this.atomics = new Atomics(
-            this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
+        this.atomics = new Atomics(this, info);
         this.triggers = (info.caps() & Flags.TRIGGER) == 0 ? null : new EndpointTriggers(this);
     }
 
@@ -203,8 +201,7 @@ public final class Endpoint implements Fid {
         this.activation = base.activation;
         this.messages = new Messages(this, info);
         this.remoteMemory = new RemoteMemory(this, info.caps());
-        this.atomics = new Atomics(
-            this, info.caps(), (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0);
+        this.atomics = new Atomics(this, info);
         this.triggers = base.triggers == null ? null : new EndpointTriggers(this);
     }
 

@@ -36,7 +36,7 @@ public final class SimulatedDriver {
         for (LinkProvider provider : LinkProviders.enabled(config)) {
             providers.add(switch (provider.name()) {
                 case TcpLinkProvider.NAME -> network.provider();
-                case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider(), true);
+                case RxmLinkProvider.NAME -> new RxmLinkProvider(RxmLinkProvider.NAME, network.provider());
                 case UdpLinkProvider.NAME -> datagrams.provider();
                 case BestLinkProvider.NAME -> new BestLinkProvider(providers);
                 default -> provider;

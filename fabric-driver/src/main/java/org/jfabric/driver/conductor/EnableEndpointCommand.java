@@ -240,7 +240,7 @@ final class EnableEndpointCommand extends Command {
     private int injectSize(long offered) {
         long asked = request.hints().txAttr().injectSize();
         long limit = request.place().isContext() && asked > 0 ? Math.min(asked, offered) : offered;
-        return (int) Math.min(context().config().get(QueueConfig.INJECT_SIZE_BYTES), limit);
+        return (int) Math.min(Sizing.maxInjectSizeBytes(context().config()), limit);
     }
 
     private SlabMemory slabSettings(DriverConfig config) {
@@ -325,7 +325,8 @@ final class EnableEndpointCommand extends Command {
     private long fileBytes() {
         DriverConfig config = context().config();
         long rings = session().isEmbedded() ? 0
-            : Sizing.tqLengthBytes(config, settings.txSize()) + Sizing.rqLengthBytes(config, settings.rxSize());
+            : Sizing.tqLengthBytes(config, settings.txSize(), settings.injectSizeBytes())
+                + Sizing.rqLengthBytes(config, settings.rxSize());
         return slabSettings == null ? rings : rings + (long) slabSettings.cells() * slabSettings.cellBytes();
     }
 

@@ -36,7 +36,7 @@ final class EndpointFiles {
     /** Creates the queues. Resource thread. */
     void makeQueues(EndpointSettings settings) {
         DriverConfig config = context.config();
-        transmitLength = Math.toIntExact(Sizing.tqLengthBytes(config, settings.txSize()));
+        transmitLength = Math.toIntExact(Sizing.tqLengthBytes(config, settings.txSize(), settings.injectSizeBytes()));
         receiveLength = Math.toIntExact(Sizing.rqLengthBytes(config, settings.rxSize()));
         transmit = queue(FileType.TRANSMIT_QUEUE, transmitLength);
         receive = queue(FileType.RECEIVE_QUEUE, receiveLength);

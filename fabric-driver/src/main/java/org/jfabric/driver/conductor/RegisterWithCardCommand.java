@@ -4,6 +4,7 @@ import java.util.List;
 import org.jfabric.codec.control.CardKeyReady;
 import org.jfabric.codec.control.RegisterWithCard;
 import org.jfabric.driver.link.ExposureHandler;
+import org.jfabric.driver.resource.KeyTable;
 import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -63,14 +64,25 @@ final class RegisterWithCardCommand extends Command {
                     + " is bound or not enabled, and a card does not report accesses to it",
                 "Register it without FI_RMA_EVENT.");
         }
+        KeyTable keys = session().progress(0).session().regions().keys(region.key().domain());
         context().threads().get(0).engine().links(List.of(message.linkName())).getFirst().expose(
-            region, message.access(), session().progress(0).session().regions().keys(region.key().domain()), where,
-            new Answer());
+            region, message.access(), keys, where, new Answer(region, keys));
     }
 
     private final class Answer implements ExposureHandler {
+        private final RegisteredRegion region;
+        private final KeyTable keys;
+
+        Answer(RegisteredRegion region, KeyTable keys) {
+            this.region = region;
+            this.keys = keys;
+        }
+
         @Override
         public void onExposed(long cardKey, long firstAddress) {
+            if (!region.isClosed()) {
+                keys.addOfCard(cardKey, region, message.access());
+            }
             context().inbox().post(() -> {
                 key = cardKey;
                 address = firstAddress;

@@ -12,14 +12,15 @@ public final class QueueConfig {
         .defaultsTo(256)
         .range(1, 1 << 16)
         .why("Default of tx_attr.size: transmit operations that an endpoint may have outstanding. Raise it for "
-            + "bursts of sends to slow peers; each costs a record in .tq and one of inject_size in the driver.");
+            + "bursts of sends to slow peers; each costs a record in .tq and one of inject_size in the driver. Hints "
+            + "may ask for up to 65536.");
 
     /** {@code jfabric.queue.rxSize}. */
     public static final Option<Integer> RX_SIZE = GROUP.count("jfabric.queue.rxSize")
         .defaultsTo(1024)
         .range(1, 1 << 20)
         .why("Default of rx_attr.size: receives that an endpoint may have posted. Raise it where more messages "
-            + "than this may be awaited at once.");
+            + "than this may be awaited at once. Hints may ask for up to 1048576.");
 
     /** {@code jfabric.queue.injectSizeBytes}. */
     public static final Option<Integer> INJECT_SIZE_BYTES = GROUP.intBytes("jfabric.queue.injectSizeBytes")
@@ -27,7 +28,8 @@ public final class QueueConfig {
         .range(64, 4096)
         .multipleOf(64)
         .why("Largest message that inject takes, because it is copied into the transmit queue. Raise it where "
-            + "your usual message is a little larger; each step adds a cache line to every outstanding operation.");
+            + "your usual message is a little larger; each step adds a cache line to every outstanding operation. "
+            + "Hints may ask for up to 4096, if the eager limit and the link are not smaller.");
 
     /** {@code jfabric.queue.tqLengthBytes}. */
     public static final Option<Long> TQ_LENGTH_BYTES = GROUP.bytes("jfabric.queue.tqLengthBytes")
@@ -97,7 +99,7 @@ public final class QueueConfig {
     }
 
     private static void check(DriverConfig config, ConfigSource source) {
-        int twoRecordsBytes = Sizing.twoWorkRecordsBytes(config);
+        int twoRecordsBytes = Sizing.twoWorkRecordsBytes(config.get(INJECT_SIZE_BYTES));
         source.check(
             config.get(TQ_LENGTH_BYTES) == -1 || config.get(TQ_LENGTH_BYTES) >= twoRecordsBytes,
             "a transmit queue has to hold two records with inject_size bytes each, " + twoRecordsBytes + " bytes",

@@ -236,11 +236,28 @@ public final class Sizing {
      * @return bytes without the file's header, a power of two.
      */
     public static long tqLengthBytes(DriverConfig config, int txSize) {
+        return tqLengthBytes(config, txSize, config.get(QueueConfig.INJECT_SIZE_BYTES));
+    }
+
+    /** As {@link #tqLengthBytes(DriverConfig, int)}, for an endpoint with that {@code tx_attr.inject_size}. */
+    public static long tqLengthBytes(DriverConfig config, int txSize, int injectSizeBytes) {
         long set = config.get(QueueConfig.TQ_LENGTH_BYTES);
-        int recordBytes = Math.max(VECTOR_RECORD_BYTES, SEND_RECORD_BYTES + config.get(QueueConfig.INJECT_SIZE_BYTES));
+        int recordBytes = Math.max(VECTOR_RECORD_BYTES, SEND_RECORD_BYTES + injectSizeBytes);
         // operations that counters start have longer records; all of them at once need not find room
         return set != -1 ? set
-            : Math.max(ringBytes(txSize, recordBytes), nextPowerOfTwo(twoWorkRecordsBytes(config)));
+            : Math.max(ringBytes(txSize, recordBytes), nextPowerOfTwo(twoWorkRecordsBytes(injectSizeBytes)));
+    }
+
+    /**
+     * The greatest {@code tx_attr.inject_size} that an endpoint may ask for: what the option allows, if such a message
+     * fits the eager limit, and two such records a queue whose length was set.
+     */
+    public static int maxInjectSizeBytes(DriverConfig config) {
+        long set = config.get(QueueConfig.TQ_LENGTH_BYTES);
+        long ofQueue = set == -1 ? Integer.MAX_VALUE : set / 2 - WORK_RECORD_BYTES;
+        long most = Math.min(QueueConfig.INJECT_SIZE_BYTES.max(),
+            Math.min(ofQueue, config.get(EngineConfig.EAGER_LIMIT_BYTES)));
+        return (int) Math.max(config.get(QueueConfig.INJECT_SIZE_BYTES), most);
     }
 
     /**
@@ -289,8 +306,8 @@ public final class Sizing {
     }
 
     /** Two records of operations that counters start: the least that a transmit queue has to hold. */
-    static int twoWorkRecordsBytes(DriverConfig config) {
-        return 2 * (WORK_RECORD_BYTES + config.get(QueueConfig.INJECT_SIZE_BYTES));
+    static int twoWorkRecordsBytes(int injectSizeBytes) {
+        return 2 * (WORK_RECORD_BYTES + injectSizeBytes);
     }
 
     /**

@@ -37,14 +37,25 @@ public final class VerbsConfig {
         .why("The same for each peer of reliable datagrams, whose packets are as long as "
             + "jfabric.rxm.eagerLimitBytes and a header. C programs have 128.");
 
+    /** Value of {@link #OWN_CONNECTIONS} with which none share. */
+    public static final int ALL_OWN = 1 << 16;
+
+    /** {@code jfabric.verbs.ownConnections}. */
+    public static final Option<Integer> OWN_CONNECTIONS = GROUP.count("jfabric.verbs.ownConnections")
+        .defaultsTo(16)
+        .range(0, ALL_OWN)
+        .why("Connections, or peers of reliable datagrams, that have receives of their own. Further ones of a device "
+            + "share 1024 of packets or 64 of messages, and have fewer sends, so that each pins about half a MiB. They "
+            + "have no flow control. 65536: none share.");
+
     /** {@code jfabric.verbs.sharedReceives}. */
     public static final Option<Integer> SHARED_RECEIVES = GROUP.count("jfabric.verbs.sharedReceives")
         .defaultsTo(0)
         .range(0, 1 << 16)
         .rule("0, or 16 and more", value -> value == 0 || value >= 16)
-        .why("If not 0: receives that all peers of reliable datagrams over one device share, instead of "
-            + "jfabric.verbs.packetReceives for each. For many peers: memory does not grow with them, but they have no "
-            + "flow control, and their cards retry when no receive is posted.");
+        .why("If not 0: receives that all peers of reliable datagrams over one device share, the first ones too, "
+            + "instead of jfabric.verbs.packetReceives for each: memory does not grow with them, but they have no flow "
+            + "control, and their cards retry when no receive is posted.");
 
     /** {@code jfabric.verbs.sharedHoldLimitNs}. */
     public static final Option<Long> SHARED_HOLD_LIMIT_NS = GROUP.durationNs("jfabric.verbs.sharedHoldLimitNs")

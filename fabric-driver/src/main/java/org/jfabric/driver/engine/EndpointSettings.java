@@ -124,9 +124,9 @@ public record EndpointSettings(
         return (caps & Flags.ATOMIC) != 0;
     }
 
-    /** Returns whether the endpoint and its peers access each other's memory. */
-    boolean accessesMemory() {
-        return (caps & (Flags.RMA | Flags.ATOMIC)) != 0;
+    /** Whether the endpoint has one of these capabilities. */
+    boolean hasAny(long someCaps) {
+        return (caps & someCaps) != 0;
     }
 
     /** Returns whether each access of a peer to the domain's memory is reported. */

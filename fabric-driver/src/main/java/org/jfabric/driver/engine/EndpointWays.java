@@ -232,9 +232,9 @@ public final class EndpointWays {
         }
 
         @Override
-        public Object memoryDomain() {
+        public Object memoryDomain(long accesses) {
             EndpointSettings settings = endpoint.settings();
-            return settings.accessesMemory() ? endpoint.session().regions().keys(settings.domain()) : null;
+            return settings.hasAny(accesses) ? endpoint.session().regions().keys(settings.domain()) : null;
         }
 
         @Override

@@ -334,13 +334,14 @@ final class RemoteTarget implements QuotaMember {
         }
         RemoteRanges ranges = access.ranges();
         for (int i = 0; i < ranges.count(); i++) {
+            long offset = keys.offset(ranges.key(i), ranges.address(i));
             RegisteredRegion region = keys.find(
-                ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size, endpointId);
+                ranges.key(i), right, offset, ranges.lengthBytes(i) * size, endpointId);
             if (region == null) {
-                return refusalInPlace(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i) * size);
+                return refusalInPlace(ranges.key(i), right, offset, ranges.lengthBytes(i) * size);
             }
             regions[i] = region;
-            targets[i] = region.address() + ranges.address(i);
+            targets[i] = region.address() + offset;
             if ((targets[i] & (size - 1)) != 0) {
                 return FabricErrno.EINVAL;
             }

@@ -154,7 +154,7 @@ public abstract class Link {
      * checks each access, and the driver sees none. A later {@link #poll} notifies the handler.
      *
      * @param access  {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
-     * @param domain  as {@link LocalEndpoint#memoryDomain()}: peers of its endpoints have access.
+     * @param domain  as {@link LocalEndpoint#memoryDomain}: peers of its endpoints have access.
      * @param where   source or destination address, which decide on the card.
      * @param handler gets the key or the reason why there is none.
      */

@@ -51,10 +51,12 @@ public abstract class LocalEndpoint {
     }
 
     /**
-     * The domain whose regions the peers may access, for cards that check that themselves. Returns an object that
-     * stands for the domain by its identity; null if peers access no memory.
+     * The domain whose regions the peers may access, for cards that check that themselves.
+     *
+     * @param accesses {@code Flags.RMA}, {@code Flags.ATOMIC} or both: those that cards execute.
+     * @return an object that stands for the domain by its identity; null if the endpoint has none of these accesses.
      */
-    public Object memoryDomain() {
+    public Object memoryDomain(long accesses) {
         return null;
     }
 

@@ -13,10 +13,36 @@ public final class KeyTable {
     /** Regions whose bytes are copied. */
     private final Long2ObjectHashMap<RegisteredRegion> copied = new Long2ObjectHashMap<>();
 
+    /** Regions under the keys that a card gave them, for accesses that do not go by the card. */
+    private final Long2ObjectHashMap<CardRegion> ofCard = new Long2ObjectHashMap<>();
+
     private RegisteredRegion last;
     private long lastKey;
 
+    /** A region whose places are virtual addresses. */
+    private record CardRegion(RegisteredRegion region, long access) {
+    }
+
     KeyTable() {
+    }
+
+    /**
+     * Adds a region with the key that a card gave it.
+     *
+     * @param access {@code Flags.REMOTE_READ}, {@code Flags.REMOTE_WRITE} or both.
+     */
+    public void addOfCard(long key, RegisteredRegion region, long access) {
+        ofCard.put(key, new CardRegion(region, access));
+    }
+
+    /**
+     * The offset of a place in its region. Under a key of a card peers name places by their virtual addresses.
+     *
+     * @param place as a peer has named it; any value.
+     */
+    public long offset(long key, long place) {
+        CardRegion found = ofCard.get(key);
+        return found == null ? place : place - found.region.address();
     }
 
     /** Adds an open region; {@code -FI_ENOKEY} if another one has its key. */
@@ -31,7 +57,10 @@ public final class KeyTable {
 
     void remove(RegisteredRegion region) {
         last = null;
-        (region.isCopied() ? copied : regions).remove(region.key().key());
+        if (region.key().access() != 0) {
+            (region.isCopied() ? copied : regions).remove(region.key().key());
+        }
+        ofCard.values().removeIf(each -> each.region == region);
     }
 
     /**
@@ -49,7 +78,16 @@ public final class KeyTable {
             last = region;
             lastKey = key;
         }
-        return region != null && isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
+        if (region == null) {
+            return findOfCard(key, right, offset, length);
+        }
+        return isAllowed(region, right, endpoint) && holds(region, offset, length) ? region : null;
+    }
+
+    private RegisteredRegion findOfCard(long key, long right, long offset, long length) {
+        CardRegion found = ofCard.get(key);
+        return found != null && (found.access & right) == right && holds(found.region, offset, length)
+            ? found.region : null;
     }
 
     /** As {@link #find}, for a region whose bytes are copied. Returns null if there is none. */
@@ -64,6 +102,10 @@ public final class KeyTable {
      * range is not inside the region.
      */
     public int refusal(long key, long right, long endpoint) {
+        CardRegion known = ofCard.get(key);
+        if (known != null) {
+            return (known.access & right) == right ? FabricErrno.EFAULT : FabricErrno.EACCES;
+        }
         RegisteredRegion region = regions.get(key);
         if (region == null) {
             region = copied.get(key);

@@ -86,7 +86,7 @@ public final class RegionTable {
             copied[index] = null;
         }
         count--;
-        if (region.key().access() != 0) {
+        if (region.key().access() != 0 || region.isExposed()) {
             keys(region.key().domain()).remove(region);
         }
         region.close();

@@ -68,7 +68,7 @@ class BestDeviceTest {
                 .set("jfabric.verbs.signalEvery", "4")
                 .set("jfabric.verbs.interface", address).build();
             List<LinkProvider> links = new ArrayList<>(List.of(new LoopbackLinkProvider(),
-                new RxmLinkProvider(DEVICE, VerbsLinkProvider.ofPackets(locked::libraries), false),
+                new RxmLinkProvider(DEVICE, VerbsLinkProvider.ofPackets(locked::libraries)),
                 new TcpLinkProvider()));
             links.add(new BestLinkProvider(links));
             driver = FabricDriver.launchEmbedded(config, links);

@@ -78,7 +78,7 @@ class VerbsErrorTest {
                 .set("jfabric.verbs.signalEvery", "4")
                 .set("jfabric.verbs.interface", host).build();
             driver = FabricDriver.launchEmbedded(
-                config, List.of(new RxmLinkProvider(LINK, VerbsLinkProvider.ofPackets(locked::libraries), false)));
+                config, List.of(new RxmLinkProvider(LINK, VerbsLinkProvider.ofPackets(locked::libraries))));
             nodes.add(this);
             Info hints = new Info().caps(Flags.TAGGED | Flags.SEND | Flags.RECV).linkName(LINK);
             hints.epAttr().type(EndpointType.RDM);

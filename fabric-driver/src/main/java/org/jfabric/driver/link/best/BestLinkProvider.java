@@ -19,6 +19,7 @@ import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.support.FabricName;
 import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.driver.link.support.CardAccess;
 import org.jfabric.driver.link.support.InfoComparison;
 import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.ReliableLinkProvider;
@@ -177,7 +178,8 @@ public final class BestLinkProvider extends ReliableLinkProvider {
         if (hints.caps() != 0) {
             shared.caps(hints.caps() & ~PLACES | includedCaps(hints));
         }
-        shared.domainAttr().caps(0);
+        // no key of a card is good at several links
+        shared.domainAttr().caps(0).mrMode(hints.domainAttr().mrMode() & ~CardAccess.MR_MODE);
         shared.fabricAttr().provName(null).provVersion(0);
         shared.epAttr().type(EndpointType.RDM).protocol(Protocol.UNSPEC).protocolVersion(0);
         return shared;

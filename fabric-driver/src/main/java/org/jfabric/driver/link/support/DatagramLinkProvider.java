@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jfabric.driver.config.DriverConfig;
-import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.info.AddressFormat;
@@ -166,7 +165,7 @@ public abstract class DatagramLinkProvider extends LinkProvider {
         if (wanted.addrFormat() != AddressFormat.ADDR_STR) {
             info.addrFormat(addressFormat(wanted));
         }
-        info.txAttr().injectSize(Math.min(longestBytes, config.get(QueueConfig.INJECT_SIZE_BYTES)));
+        info.txAttr().injectSize(Math.min(longestBytes, info.txAttr().injectSize()));
         info.txAttr().caps(info.txAttr().caps() | info.caps() & departureCaps());
         info.epAttr().protocolVersion(protocolVersion);
         if (!completesInOrder() && wanted.txAttr().compOrder() == Order.NONE) {

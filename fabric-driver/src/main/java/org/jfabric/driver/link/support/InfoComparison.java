@@ -2,11 +2,8 @@ package org.jfabric.driver.link.support;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jfabric.client.BufferedMode;
 import org.jfabric.client.PrefixMode;
-import org.jfabric.driver.config.Option;
-import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.info.Attribute;
 import org.jfabric.info.AttributeStructure;
 import org.jfabric.info.Codes;
@@ -29,12 +26,6 @@ import org.jfabric.info.TrafficClass;
 public final class InfoComparison {
     /** Length of the longest authorization key: peers exchange their keys when they connect. */
     private static final int MAX_AUTH_KEY_BYTES = 128;
-
-    /** Options of the driver that limit what is offered. */
-    private static final Map<String, Option<?>> OPTIONS = Map.of(
-        "tx_attr.inject_size", QueueConfig.INJECT_SIZE_BYTES,
-        "tx_attr.size", QueueConfig.TX_SIZE,
-        "rx_attr.size", QueueConfig.RX_SIZE);
 
     private final List<Reason> reasons = new ArrayList<>();
     /** What capabilities are called in the version of the hints. */
@@ -249,13 +240,8 @@ public final class InfoComparison {
 
     private void atMost(String name, long needed, long seen) {
         if (Long.compareUnsigned(needed, seen) > 0) {
-            Option<?> option = OPTIONS.get(name);
             reasons.add(new Reason(
-                name,
-                Long.toUnsignedString(seen),
-                Long.toUnsignedString(needed),
-                option == null ? "Ask for at most the value seen" : "Ask for at most the value seen, or raise the"
-                    + " option " + option.name() + " of the driver"));
+                name, Long.toUnsignedString(seen), Long.toUnsignedString(needed), "Ask for at most the value seen"));
         }
     }
 

@@ -30,4 +30,12 @@ public abstract class MessageChannelHandler {
      * @return true if the message was consumed; false if it must wait for its turn.
      */
     public abstract boolean takesEarly(long address, int length);
+
+    /**
+     * The peer has written registered memory, by the link below and with data.
+     *
+     * @param lengthBytes of the write.
+     * @return false if the report has to wait, and all messages behind it: the link asks again in each poll.
+     */
+    public abstract boolean onWritten(int lengthBytes, long data);
 }

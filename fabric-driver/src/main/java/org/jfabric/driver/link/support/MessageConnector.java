@@ -16,10 +16,10 @@ public abstract class MessageConnector extends ConnectionManager {
     }
 
     /**
-     * Number of receives that the link keeps posted for each connection alone; all of them are posted when the
+     * Number of receives that the link keeps posted for the next connection alone; all of them are posted when the
      * connection is made. Each message of the peer consumes one, and {@link MessageChannelHandler#onReposted(int)}
      * reports when it is posted again. A protocol above can grant its peers credit by it. Returns the number of
-     * receives, the same for all connections; 0 if messages need no receive, or if connections share receives.
+     * receives; 0 if messages need no receive, or if the connection will share them with others.
      */
     public int postedReceives() {
         return 0;

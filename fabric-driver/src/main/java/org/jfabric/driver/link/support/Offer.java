@@ -2,7 +2,9 @@ package org.jfabric.driver.link.support;
 
 import org.jfabric.CompletionError;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.Option;
 import org.jfabric.driver.config.QueueConfig;
+import org.jfabric.driver.config.Sizing;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.PieceList;
@@ -45,11 +47,11 @@ record Offer(String linkName, EndpointType type, Protocol protocol, long caps, C
         info.caps(caps).mode(0).addrFormat(AddressFormat.ADDR_STR).linkName(linkName);
         info.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order)
             .compOrder(completionOrder(hints.txAttr().compOrder())).opFlags(Flags.TRANSMIT_COMPLETE)
-            .size(size(hints.txAttr().size(), config.get(QueueConfig.TX_SIZE))).iovLimit(PieceList.MAX_PIECES)
-            .injectSize(config.get(QueueConfig.INJECT_SIZE_BYTES));
+            .size(size(hints.txAttr().size(), config, QueueConfig.TX_SIZE)).iovLimit(PieceList.MAX_PIECES)
+            .injectSize(injectSize(hints.txAttr().injectSize(), config));
         info.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order)
             .compOrder(completionOrder(hints.rxAttr().compOrder()))
-            .size(size(hints.rxAttr().size(), config.get(QueueConfig.RX_SIZE))).iovLimit(PieceList.MAX_PIECES);
+            .size(size(hints.rxAttr().size(), config, QueueConfig.RX_SIZE)).iovLimit(PieceList.MAX_PIECES);
         info.epAttr().type(type).protocol(protocol).maxMsgSize(limits.maxMessageBytes()).txCtxCnt(1).rxCtxCnt(1);
         Progress progress = config.get(ThreadingConfig.MODE).isManualProgress() ? Progress.MANUAL : Progress.AUTO;
         info.domainAttr().name(driverName).threading(Threading.DOMAIN).controlProgress(progress)
@@ -75,7 +77,15 @@ record Offer(String linkName, EndpointType type, Protocol protocol, long caps, C
         return asked == Order.NONE && type != EndpointType.DGRAM ? Order.NONE : Order.STRICT;
     }
 
-    private static int size(long asked, int standard) {
-        return asked == 0 ? standard : (int) Math.min(Math.max(asked, 1), standard);
+    /** As many as are asked for, also more than usual: the driver takes memory for no more than an endpoint wants. */
+    private static int size(long asked, DriverConfig config, Option<Integer> usual) {
+        return asked == 0 ? config.get(usual)
+            : (int) Math.min(asked < 0 ? Integer.MAX_VALUE : asked, usual.max());
+    }
+
+    /** The usual one, or a greater one that is asked for; the greatest if more is asked for. */
+    private static long injectSize(long asked, DriverConfig config) {
+        long most = Sizing.maxInjectSizeBytes(config);
+        return asked < 0 ? most : Math.min(most, Math.max(asked, config.get(QueueConfig.INJECT_SIZE_BYTES)));
     }
 }

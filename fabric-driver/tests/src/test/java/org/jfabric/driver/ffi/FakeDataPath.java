@@ -162,6 +162,12 @@ public final class FakeDataPath extends VerbsDataPath {
             && address + length <= known.address + known.length;
     }
 
+    /** Whether memory is registered in a domain. */
+    boolean isOf(int key, long domain) {
+        Memory known = memory.get(key);
+        return known != null && known.domain == domain;
+    }
+
     FakeQueuePair createQueuePair(long queue, RdmaCm.QueueDepths depths) {
         FakeQueuePair made = new FakeQueuePair(
             this, queue, depths, shared.get(depths.sharedQueue()), nextNumber++);

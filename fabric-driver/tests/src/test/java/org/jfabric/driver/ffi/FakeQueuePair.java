@@ -183,7 +183,7 @@ final class FakeQueuePair {
             return VerbsConstants.WC_REM_ACCESS_ERR;
         }
         boolean hasData = work.opcode() == VerbsConstants.WR_RDMA_WRITE_WITH_IMM;
-        Work receive = hasData ? peer.receives.poll() : null;
+        Work receive = hasData ? peer.takeReceive() : null;
         if (hasData && receive == null) {
             peer.owner.notReady++;
             return -1;
@@ -198,6 +198,16 @@ final class FakeQueuePair {
                 0, work.length(), VerbsConstants.WC_WITH_IMM, work.immediate());
         }
         return VerbsConstants.WC_SUCCESS;
+    }
+
+    /** Its memory must be of the pair's domain, also if it is shared: so it is with Soft-RoCE. */
+    private Work takeReceive() {
+        Work receive = (shared == null ? receives : shared.receives).poll();
+        long domain = UnsafeApi.getLong(pointer + VerbsLayout.QP_PD);
+        if (receive != null && !owner.isOf((int) receive.pieces()[2], domain)) {
+            throw new AssertionError("a receive in memory of another protection domain");
+        }
+        return receive;
     }
 
     /** An atomic operation. */
@@ -223,7 +233,7 @@ final class FakeQueuePair {
         if (peer.isBroken) {
             return -1;
         }
-        Work receive = (peer.shared == null ? peer.receives : peer.shared.receives).poll();
+        Work receive = peer.takeReceive();
         if (receive == null) {
             peer.owner.notReady++;
             return -1;

@@ -249,6 +249,11 @@ public enum Setup {
         assumeTrue(!isForeign() || isStream(connectedLink()), "the link has no remote memory access");
     }
 
+    /** Whether cards read and write remote memory, under keys and addresses of their own. */
+    public boolean isByCard() {
+        return link.equals("verbsrxm");
+    }
+
     /** Skips a test of atomic operations, which libfabric's tcp does not have. */
     public void assumeAtomics() {
         assumeTrue(hasAllOfOwn() || link.endsWith("rxm"), "the wire has no atomic operations");

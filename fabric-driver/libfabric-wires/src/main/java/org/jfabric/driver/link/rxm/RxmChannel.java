@@ -75,6 +75,8 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     private int transfers;
 
     int state = OPENING;
+    /** Receives that are posted for its packets, 0 if they are not counted. */
+    int receives;
     /** Our number for this peer: the low half of the number that the peer got. */
     int index;
     /** The peer's process, 0 until it is known. */
@@ -174,15 +176,14 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         credits = null;
         if (channel != null) {
             channel.usedBy(reader.below());
+            reader.accesses(confirmsDelivery() ? handler().remoteHandler() : remote.accesses());
         }
     }
 
     /**
      * The connection is up: the peer has sent the number for packets to it, and whether it has flow control.
-     *
-     * @param receives receives that are posted for its packets, 0 if they are not counted.
      */
-    void up(RxmConnectData peer, int receives) {
+    void up(RxmConnectData peer) {
         packetNumber = peer.packetNumber();
         state = UP;
         awaitsRequest = false;
@@ -370,7 +371,7 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
         header(packet, RxmPacket.EAGER, operation, 0);
         RxmPackets.whole(packet, RxmPacket.HEADER_LENGTH);
         long levels = operation.isAcknowledged() ? operation.awaitedOfPeer() : 0;
-        boolean isAcknowledged = (below.limits().levels() & Flags.DELIVERY_COMPLETE) != 0;
+        boolean isAcknowledged = confirmsDelivery();
         if (isAcknowledged) {
             packet.flags |= Flags.TRANSMIT_COMPLETE;
             packet.context = operation.id();
@@ -384,6 +385,11 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
             remote.confirm(operation.id(), levels);
         }
         return PENDING;
+    }
+
+    /** Whether the channel below says what the peer has taken off the wire. */
+    boolean confirmsDelivery() {
+        return (below.limits().levels() & Flags.DELIVERY_COMPLETE) != 0;
     }
 
     /** The peer has confirmed a message: reports its levels, if it awaits any, and the end of the sending. */
@@ -596,6 +602,13 @@ final class RxmChannel extends PayloadChannel implements CrossingPeer {
     /** Reads and writes of remote memory by the connection; null if there are none, also if the channel is not up. */
     RemoteChannel accesses() {
         return state == UP ? below.remoteMemory() : null;
+    }
+
+    /** A write by the channel below; one with data takes a receive of the peer, and so a credit. */
+    int write(RemoteChannel accesses, TransmitOperation operation, long length, int grant) {
+        boolean takesReceive = credits != null && (operation.flags & Flags.REMOTE_CQ_DATA) != 0;
+        return noted(takesReceive ? credits.write(accesses, operation, length)
+            : accesses.write(operation, length, grant));
     }
 
     /** The result of a call of the channel below, which is to report when there is room. */

@@ -12,7 +12,7 @@ import org.jfabric.info.ProtocolErrno;
  * <pre>
  *   request                                            acceptance
  *    0  u8 1 | u8 order | u8 4 | u8 3                   0  u64 number that packets to the acceptor carry
- *    4  u16 listening port | u8 flow control | u8 0     8  u32 receives kept posted
+ *    4  u16 port | u8 flow control | u8 connection     8  u32 receives kept posted
  *    8  u32 longest eager message                      12  u8 flow control | 3 bytes 0
  *   12  u32 receives kept posted                       refusal
  *   16  u64 number that packets to the requester carry  0  u8 1 | u8 reason
@@ -97,6 +97,10 @@ record RxmConnectData(int port, int flowControl, int eagerLimit, int receives, l
         }
         if (request[1] != ORDER) {
             return "its byte order is the other one";
+        }
+        if (request[7] != 0) {
+            return "it asks for connection " + (request[7] & 0xff) + " besides that which there is, and here each peer "
+                + "has one; set FI_OFI_RXM_NUM_MSG_EPS of the peer to 1";
         }
         int theirs = buffer(request).getInt(8);
         return theirs == eagerLimit ? null

@@ -1,6 +1,7 @@
 package org.jfabric.driver.link.rxm;
 
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.MessageChannel;
 import org.jfabric.info.FabricErrno;
@@ -50,6 +51,18 @@ final class RxmCredits {
             return -FabricErrno.EAGAIN;
         }
         int result = below.send(packet, 0);
+        if (result >= 0) {
+            credits--;
+        }
+        return result;
+    }
+
+    /** Sends a write with data, whose report takes a receive. */
+    int write(RemoteChannel accesses, TransmitOperation operation, long length) {
+        if (credits <= RESERVED) {
+            return -FabricErrno.EAGAIN;
+        }
+        int result = accesses.write(operation, length, 0);
         if (result >= 0) {
             credits--;
         }

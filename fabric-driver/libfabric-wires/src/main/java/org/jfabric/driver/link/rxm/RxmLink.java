@@ -7,12 +7,15 @@ import java.util.Map;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
+import org.jfabric.driver.link.ExposureHandler;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
 import org.jfabric.driver.link.LocalEndpoint;
 import org.jfabric.driver.link.PeerAcceptor;
 import org.jfabric.driver.link.support.MessageConnector;
+import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Info;
 import org.jfabric.info.SocketName;
 
 /**
@@ -80,6 +83,13 @@ public final class RxmLink extends Link {
             polled.remove(peers);
             peers.close();
         }
+    }
+
+    /** Memory is accessed by the card of the link below. */
+    @Override
+    public void expose(
+        RegisteredRegion region, long access, Object domain, Info where, ExposureHandler handler) {
+        below.expose(region, access, domain, where, handler);
     }
 
     @Override

@@ -1,7 +1,9 @@
 package org.jfabric.driver.link.rxm;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.driver.config.RxmConfig;
 import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
@@ -9,6 +11,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.CardAccess;
 import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.SocketLinkProvider;
 import org.jfabric.driver.link.support.UnknownPeers;
@@ -17,6 +20,7 @@ import org.jfabric.info.Info;
 import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
+import org.jfabric.info.Verdict;
 import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.MemoryRegionDescriptor;
 
@@ -33,6 +37,8 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     /** Atomic operations are executed when they arrive, in the order of the packets. */
     private static final long ATOMIC_ORDER = Order.ATOMIC_RAR | Order.ATOMIC_RAW | Order.ATOMIC_WAW;
     private static final long ACCESSES = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
+    /** A card does not keep the order of its accesses and the driver's atomic operations. */
+    private static final long MIXED_ORDER = Order.RAR | Order.RAW | Order.WAW;
     /** Least eager limit for atomic operations: a compare operation of the greatest length fits into one packet. */
     private static final int ATOMIC_EAGER_BYTES = RxmPacket.RANGES_LENGTH + 2 * AtomicForm.MAX_BYTES;
     /** The stronger ones are confirmed by the peer's read of the payload. */
@@ -47,26 +53,23 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     private static final int TLS_SCORE = 30;
 
     private final LinkProvider below;
-    private final boolean hasAccesses;
+    /** Whether cards read and write remote memory, under keys and addresses of their own. */
+    private final boolean isByCard;
 
-    /**
-     * Makes a provider of the link over another one.
-     *
-     * @param hasAccesses whether these connections read and write remote memory.
-     */
-    public RxmLinkProvider(String name, LinkProvider below, boolean hasAccesses) {
-        this(name, SCORE, below, hasAccesses);
+    /** Makes a provider of the link over another one. */
+    public RxmLinkProvider(String name, LinkProvider below) {
+        this(name, SCORE, below);
     }
 
-    private RxmLinkProvider(String name, int score, LinkProvider below, boolean hasAccesses) {
+    private RxmLinkProvider(String name, int score, LinkProvider below) {
         super(name, Protocol.RXM, score, LEVELS);
         this.below = below;
-        this.hasAccesses = hasAccesses;
+        this.isByCard = below.staysOnFirstThread();
     }
 
     /** Makes a provider of the encrypted link. Returns a provider without state. */
     public static RxmLinkProvider overTls(LinkProvider below) {
-        return new RxmLinkProvider(TLS_NAME, TLS_SCORE, below, true);
+        return new RxmLinkProvider(TLS_NAME, TLS_SCORE, below);
     }
 
     @Override
@@ -110,17 +113,44 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     /** The wire cannot report accesses to their target: {@code FI_RMA_EVENT} is refused. */
     @Override
     protected long remoteCaps() {
-        return ACCESSES | Flags.ATOMIC | (hasAccesses ? Flags.RMA : 0);
+        return ACCESSES | Flags.ATOMIC | (isByCard ? 0 : Flags.RMA);
+    }
+
+    /** Only for applications that name it: keys and addresses are of another kind than over other links. */
+    private boolean asksCard(Info hints) {
+        return isByCard && (hints.caps() & Flags.RMA) != 0;
+    }
+
+    @Override
+    public Verdict verdict(Info hints, String driverName, DriverConfig config) {
+        Verdict verdict = super.verdict(hints, driverName, config);
+        if (!asksCard(hints) || hints.domainAttr().mrMode() != 0) {
+            return verdict;
+        }
+        List<Reason> reasons = new ArrayList<>(verdict.chosen() ? List.of() : verdict.reasons());
+        reasons.add(CardAccess.unnamed());
+        return new Verdict(name(), false, verdict.score(), reasons);
     }
 
     @Override
     protected Info offer(Info hints, String driverName, DriverConfig config) {
         Info offer = super.offer(hints, driverName, config);
-        if (config.get(RxmConfig.EAGER_LIMIT_BYTES) >= ATOMIC_EAGER_BYTES) {
-            return offer;
+        boolean hasAtomics = config.get(RxmConfig.EAGER_LIMIT_BYTES) >= ATOMIC_EAGER_BYTES;
+        // an injected write by a card is one packet
+        offer.txAttr().injectSize(Math.min(offer.txAttr().injectSize(),
+            Math.max(config.get(QueueConfig.INJECT_SIZE_BYTES), config.get(RxmConfig.EAGER_LIMIT_BYTES))));
+        boolean hasReads = !isByCard || asksCard(hints);
+        long caps = offer.caps();
+        long order = offer.txAttr().msgOrder();
+        if (asksCard(hints)) {
+            caps |= Flags.RMA;
+            order &= (hints.caps() & Flags.ATOMIC) != 0 ? ~MIXED_ORDER : ~0L;
+            CardAccess.describe(offer, CardAccess.LONGEST_BYTES);
         }
-        long caps = offer.caps() & ~(hasAccesses ? Flags.ATOMIC : Flags.ATOMIC | ACCESSES);
-        long order = offer.txAttr().msgOrder() & (hasAccesses ? ~ATOMIC_ORDER : Order.SAS);
+        if (!hasAtomics) {
+            caps &= ~(hasReads ? Flags.ATOMIC : Flags.ATOMIC | ACCESSES);
+            order &= hasReads ? ~ATOMIC_ORDER : Order.SAS;
+        }
         offer.caps(caps);
         offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).msgOrder(order);
         offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS).msgOrder(order);

@@ -19,10 +19,9 @@ public final class RxmLinks implements LinkSource {
     @Override
     public List<LinkProvider> links(List<LinkProvider> others) {
         return others.stream().<LinkProvider>flatMap(below -> switch (below.name()) {
-            case "tcp" -> Stream.of(new RxmLinkProvider(RxmLinkProvider.NAME, below.ofPackets(), true));
+            case "tcp" -> Stream.of(new RxmLinkProvider(RxmLinkProvider.NAME, below.ofPackets()));
             case "tls" -> Stream.of(RxmLinkProvider.overTls(below.ofPackets()));
-            // these connections have packets alone
-            case "verbs" -> Stream.of(new RxmLinkProvider(RxmLinkProvider.VERBS_NAME, below.ofPackets(), false));
+            case "verbs" -> Stream.of(new RxmLinkProvider(RxmLinkProvider.VERBS_NAME, below.ofPackets()));
             default -> Stream.empty();
         }).toList();
     }

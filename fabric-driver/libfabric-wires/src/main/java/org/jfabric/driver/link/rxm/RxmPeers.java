@@ -117,20 +117,20 @@ final class RxmPeers extends ListenerHandler {
     }
 
     private void dial(RxmChannel channel) {
+        channel.receives = connections.postedReceives();
         RxmConnectData request = new RxmConnectData(
-            name.port(), flowControl(), settings.eagerLimitBytes(), receives(), number(channel));
+            name.port(), flowControl(channel), settings.eagerLimitBytes(), receives(channel), number(channel));
         channel.below(connections.connect(
             endpoint, channel.remoteAddress(), request.toRequest(), new Dialed(channel)));
     }
 
     /** On if the link below counts receives; off if connections share them or need none. */
-    private int flowControl() {
-        return connections.postedReceives() == 0 ? RxmConnectData.FLOW_OFF : RxmConnectData.FLOW_ON;
+    private static int flowControl(RxmChannel channel) {
+        return channel.receives == 0 ? RxmConnectData.FLOW_OFF : RxmConnectData.FLOW_ON;
     }
 
-    private int receives() {
-        int posted = connections.postedReceives();
-        return posted == 0 ? RxmPackets.COUNT : posted;
+    private static int receives(RxmChannel channel) {
+        return channel.receives == 0 ? RxmPackets.COUNT : channel.receives;
     }
 
     private long number(RxmChannel channel) {
@@ -160,7 +160,7 @@ final class RxmPeers extends ListenerHandler {
                 return;
             }
             channel.process = acceptance.process();
-            channel.up(acceptance, connections.postedReceives());
+            channel.up(acceptance);
         }
 
         @Override
@@ -303,8 +303,9 @@ final class RxmPeers extends ListenerHandler {
     private void accept(Request request, RxmChannel channel) {
         channel.process = request.process();
         channel.awaitsRequest = false;
+        channel.receives = connections.postedReceives();
         RxmConnectData acceptance = new RxmConnectData(
-            0, flowControl(), 0, receives(), number(channel));
+            0, flowControl(channel), 0, receives(channel), number(channel));
         // guaranteed by MessageConnector
         channel.below((MessageChannel) request.incoming.accept(
             endpoint, acceptance.toAcceptance(), new Accepted(channel, request.data)));
@@ -327,7 +328,7 @@ final class RxmPeers extends ListenerHandler {
 
         @Override
         public void onConnected(String localAddress, String peerAddress, byte[] cmData) {
-            channel.up(request, connections.postedReceives());
+            channel.up(request);
         }
 
         @Override

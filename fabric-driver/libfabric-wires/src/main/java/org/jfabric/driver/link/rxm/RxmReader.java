@@ -9,6 +9,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.Placement;
 import org.jfabric.driver.link.RemoteHandler;
 import org.jfabric.driver.link.RemotePayload;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.StreamHandler;
 import org.jfabric.driver.link.support.MessageChannelHandler;
 import org.jfabric.driver.resource.FaultPoint;
@@ -39,6 +40,8 @@ final class RxmReader extends ChannelHandler {
     private final Placement placement = new Placement();
     private final Long2ObjectHashMap<RxmAssembly> assemblies = new Long2ObjectHashMap<>();
     private final ArrayDeque<RxmAssembly> spare = new ArrayDeque<>();
+    /** The range of a write that the connection below reports. */
+    private final RemoteRanges written = new RemoteRanges();
     /** Numbers of messages that the peer has announced and that were not confirmed. */
     private final LongHashSet announced = new LongHashSet();
     private long bounce;
@@ -49,6 +52,7 @@ final class RxmReader extends ChannelHandler {
     private boolean isPassing;
     /** The channel below waits because of {@link #waiting}. */
     private boolean isBlocked;
+    private RemoteHandler accesses;
 
     RxmReader(RxmChannel channel, int eagerLimit) {
         this.channel = channel;
@@ -67,10 +71,14 @@ final class RxmReader extends ChannelHandler {
         return packets;
     }
 
-    /** Reads and writes of the connection below are the engine's. */
     @Override
     public RemoteHandler remoteHandler() {
-        return channel.handler().remoteHandler();
+        return accesses;
+    }
+
+    /** Sets who is notified of reads and writes of the connection below. */
+    void accesses(RemoteHandler handler) {
+        accesses = handler;
     }
 
     // ---- events of the channel below ----
@@ -183,6 +191,23 @@ final class RxmReader extends ChannelHandler {
                 return false;
             }
             take(address, length);
+            return true;
+        }
+
+        @Override
+        public boolean onWritten(int lengthBytes, long data) {
+            if (channel.endpoint().memoryDomain(Flags.RMA) == null) {
+                // of no byte: others need a key
+                channel.broken("wrote to memory of an endpoint that gives no access");
+                return true;
+            }
+            // behind a packet that waits, as messages are
+            if (waiting != 0 || !accesses.begin(Flags.REMOTE_WRITE, true)) {
+                return false;
+            }
+            written.clear();
+            written.add(0, 0, lengthBytes);
+            accesses.end(written, Flags.REMOTE_WRITE, true, data);
             return true;
         }
     }

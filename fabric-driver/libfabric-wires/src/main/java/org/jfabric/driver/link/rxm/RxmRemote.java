@@ -4,15 +4,18 @@ import org.agrona.collections.Long2LongHashMap;
 import org.agrona.collections.LongArrayQueue;
 import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
+import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteAccess;
 import org.jfabric.driver.link.RemoteChannel;
 import org.jfabric.driver.link.RemoteHandler;
+import org.jfabric.driver.link.RemotePayload;
 import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.Words;
 
@@ -28,6 +31,11 @@ import org.jfabric.layout.Words;
  */
 final class RxmRemote extends RemoteChannel {
     private static final long NONE = -1;
+    /** In place of levels: a write is confirmed. */
+    private static final long OF_WRITE = -2;
+    /** Of a write: neither has it ended nor has the peer answered. */
+    private static final long BOTH = 2;
+    private static final long ONE = 1;
 
     private final RxmChannel channel;
     private final int eagerLimit;
@@ -36,6 +44,9 @@ final class RxmRemote extends RemoteChannel {
     private final RxmAnswers answers = new RxmAnswers();
     /** Messages whose levels an answer of the peer confirms, by the ids of their operations. */
     private final Long2LongHashMap confirmations = new Long2LongHashMap(NONE);
+    /** What is missing of writes whose delivery is to be confirmed, by the ids of their operations. */
+    private final Long2LongHashMap deliveries = new Long2LongHashMap(NONE);
+    private final Ends ends = new Ends();
     /** Those of them whose request found no room. */
     private final LongArrayQueue unsent = new LongArrayQueue();
     /** Requests that the peer has not answered. */
@@ -69,7 +80,100 @@ final class RxmRemote extends RemoteChannel {
     @Override
     public int write(TransmitOperation operation, long length, int grant) {
         RemoteChannel below = channel.accesses();
-        return below == null ? -FabricErrno.EOPNOTSUPP : channel.noted(below.write(operation, length, grant));
+        if (below == null) {
+            return -FabricErrno.EOPNOTSUPP;
+        }
+        // the operation may be over when the call returns
+        long id = operation.id();
+        boolean isToConfirm = (operation.flags & Flags.DELIVERY_COMPLETE) != 0 && !channel.confirmsDelivery();
+        int result = channel.write(below, operation, length, grant);
+        if (result == Channel.DONE && isToConfirm) {
+            deliveries.put(id, BOTH);
+            confirm(id, OF_WRITE);
+        }
+        return result;
+    }
+
+    /** Who is notified of accesses by a channel below that does not confirm the delivery of writes. */
+    RemoteHandler accesses() {
+        return ends;
+    }
+
+    /** One of the two ends of a write has come: that of the card, or the answer of the peer behind it. */
+    private void onHalf(long operation) {
+        if (deliveries.remove(operation) == BOTH) {
+            deliveries.put(operation, ONE);
+        } else {
+            channel.handler().remoteHandler().onEnded(operation, 0);
+        }
+    }
+
+    /** The engine's handler, but for the ends of writes that wait for the answer of the peer. */
+    private final class Ends extends RemoteHandler {
+        private RemoteHandler engine() {
+            return channel.handler().remoteHandler();
+        }
+
+        @Override
+        public void onEnded(long operation, int errno) {
+            if (errno == 0 && deliveries.containsKey(operation)) {
+                onHalf(operation);
+            } else {
+                deliveries.remove(operation);
+                engine().onEnded(operation, errno);
+            }
+        }
+
+        @Override
+        public void onWrite(RemoteAccess written, long offset, long source, long length) {
+            engine().onWrite(written, offset, source, length);
+        }
+
+        @Override
+        public void onShortWrite(RemoteAccess written, long source) {
+            engine().onShortWrite(written, source);
+        }
+
+        @Override
+        public void onPlaced(long count) {
+            engine().onPlaced(count);
+        }
+
+        @Override
+        public void onAnnouncedWrite(RemoteAccess written, RemotePayload payload) {
+            engine().onAnnouncedWrite(written, payload);
+        }
+
+        @Override
+        public void onRead(RemoteAccess read) {
+            engine().onRead(read);
+        }
+
+        @Override
+        public void onAtomic(RemoteAccess request, long operands, long length) {
+            engine().onAtomic(request, operands, length);
+        }
+
+        @Override
+        public void onReply(
+            long operation, int errno, boolean reports, long offset, long source, long length) {
+            engine().onReply(operation, errno, reports, offset, source, length);
+        }
+
+        @Override
+        public int find(RemoteRanges ranges, long right, PieceList pieces) {
+            return engine().find(ranges, right, pieces);
+        }
+
+        @Override
+        public boolean begin(long right, boolean hasData) {
+            return engine().begin(right, hasData);
+        }
+
+        @Override
+        public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
+            engine().end(ranges, right, hasData, data);
+        }
     }
 
     @Override
@@ -236,6 +340,12 @@ final class RxmRemote extends RemoteChannel {
         }
         outstanding -= outstanding == 0 ? 0 : 1;
         long levels = confirmations.isEmpty() ? NONE : confirmations.remove(RxmPacket.message(address));
+        if (levels == OF_WRITE) {
+            if (deliveries.containsKey(RxmPacket.message(address))) {
+                onHalf(RxmPacket.message(address));
+            }
+            return;
+        }
         if (levels != NONE) {
             channel.confirmed(RxmPacket.message(address), levels);
             return;
@@ -259,5 +369,6 @@ final class RxmRemote extends RemoteChannel {
         answers.close();
         unsent.clear();
         confirmations.clear();
+        deliveries.clear();
     }
 }

@@ -9,6 +9,8 @@ final class CompletionRing {
     private final long pointer;
     private final int capacity;
     private int reserved;
+    /** Domain whose shared receives complete in it, and have reserved their entries; null without any. */
+    private ProtectionDomain sharing;
     /** The card reports the next completion to the completion channel. */
     boolean isArmed;
     /** The last poll filled its batch. */
@@ -25,13 +27,31 @@ final class CompletionRing {
         return pointer;
     }
 
-    /** Reserves entries; false if not as many are free. */
-    boolean reserve(int entries) {
-        if (capacity - reserved < entries) {
+    /**
+     * Reserves entries; false if not as many are free, or the shared receives of another domain complete here.
+     *
+     * @param domain   whose shared receives may complete here from now on; null for none.
+     * @param ofShared their number.
+     */
+    boolean reserve(int entries, ProtectionDomain domain, int ofShared) {
+        if (domain != null && sharing != null && sharing != domain) {
             return false;
         }
-        reserved += entries;
+        int needed = domain == null || sharing == domain ? entries : entries + ofShared;
+        if (capacity - reserved < needed) {
+            return false;
+        }
+        reserved += needed;
+        sharing = domain == null ? sharing : domain;
         return true;
+    }
+
+    /** The shared receives of a domain are gone. */
+    void releaseShared(ProtectionDomain domain, int ofShared) {
+        if (sharing == domain) {
+            sharing = null;
+            reserved -= ofShared;
+        }
     }
 
     void release(int entries) {

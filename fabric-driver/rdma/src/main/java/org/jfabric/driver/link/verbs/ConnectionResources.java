@@ -51,7 +51,10 @@ final class ConnectionResources {
         try {
             device.open(id);
             memory = new PinnedMemory(verbs, domain.open(), settings.pinnedBytes());
-            queue = device.reserve(settings.completions());
+            if (settings.allShare()) {
+                domain.openReceives();
+            }
+            queue = device.reserve(settings.completions(), settings.allShare() ? domain : null);
             int pieces = Math.min(PieceList.MAX_PIECES, device.attributes().maxPieces());
             RdmaCm.QueuePair made = createQueuePair(pieces);
             queuePair = VerbsDevice.checked("rdma_create_qp", made.pointer());
@@ -61,8 +64,8 @@ final class ConnectionResources {
             sendRequests = new SendRequests(settings.sends(), pieces, firstId);
             writer = new VerbsWriter(new SendRing(device.path(), queuePair, sendRequests, sendMemory, memory.key(),
                 settings.sendBytes(), made.inlineBytes(), settings.signalEvery()), domain.keys());
-            reader = device.shared() == null ? openReceives(firstId | RECEIVE)
-                : new VerbsReader(device.shared().slots(), true);
+            reader = shared() == null ? openReceives(firstId | RECEIVE)
+                : new VerbsReader(shared().slots(), true);
         } catch (RuntimeException | Error e) {
             close();
             throw e;
@@ -85,7 +88,7 @@ final class ConnectionResources {
         for (int inline = settings.inlineBytes(); made == null || made.pointer() < 0; inline /= 2) {
             made = cm.createQueuePair(id, domain.pointer(), queue.pointer(), new RdmaCm.QueueDepths(
                 settings.sends(), settings.receives(), pieces, inline,
-                device.shared() == null ? 0 : device.shared().queue()));
+                shared() == null ? 0 : shared().queue()));
             if (made.pointer() >= 0 || inline == 0 || made.pointer() != -FabricErrno.EINVAL) {
                 // a device may grant more than was requested; the configured limit still applies to our copies
                 return new RdmaCm.QueuePair(made.pointer(), Math.min(made.inlineBytes(), settings.inlineBytes()));
@@ -127,6 +130,11 @@ final class ConnectionResources {
 
     VerbsDevice device() {
         return device;
+    }
+
+    /** The receives that it shares with others; null if it has its own. */
+    SharedReceiveQueue shared() {
+        return settings.allShare() ? domain.shared() : null;
     }
 
     RegionKeys keys() {

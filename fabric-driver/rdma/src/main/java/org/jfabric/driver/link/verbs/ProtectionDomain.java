@@ -11,20 +11,27 @@ import org.jfabric.driver.ffi.Ibverbs;
  */
 final class ProtectionDomain {
     private final VerbsDevice device;
+    private final VerbsLink link;
     private final Ibverbs verbs;
     private final Object owner;
+    private final int number;
     private final RegionKeys keys;
     private int users;
     /** Resource thread; 0 until the first use. */
     private long pointer;
+    /** Made before a connection has it, by the resource thread; null if none shares receives. */
+    private SharedReceiveQueue shared;
 
     /**
      * A domain that is allocated when it is first used.
      *
-     * @param owner as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain()}.
+     * @param number of the device's domain, from 0.
+     * @param owner as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain}.
      */
-    ProtectionDomain(VerbsDevice device, VerbsLink link, Object owner) {
+    ProtectionDomain(VerbsDevice device, VerbsLink link, int number, Object owner) {
         this.device = device;
+        this.link = link;
+        this.number = number;
         this.verbs = link.libraries().ibverbs();
         this.owner = owner;
         this.keys = new RegionKeys(
@@ -66,6 +73,23 @@ final class ProtectionDomain {
         return pointer;
     }
 
+    /** Makes the receives that its connections share, once; the domain is open. Resource thread. */
+    void openReceives() {
+        if (shared == null) {
+            shared = new SharedReceiveQueue(link, this, VerbsLink.sharedNumber(number));
+        }
+    }
+
+    /** The shared receives; null if no connection has needed them. */
+    SharedReceiveQueue shared() {
+        return shared;
+    }
+
+    /** Tells it from the device's others. */
+    int number() {
+        return number;
+    }
+
     /** Resource thread. */
     long pointer() {
         return pointer;
@@ -73,6 +97,10 @@ final class ProtectionDomain {
 
     /** Frees it and the registrations in it. Resource thread, the last task that concerns it. */
     void free() {
+        if (shared != null) {
+            shared.close();
+            device.giveQueues(this);
+        }
         keys.free();
         if (pointer != 0) {
             verbs.freeDomain(pointer);

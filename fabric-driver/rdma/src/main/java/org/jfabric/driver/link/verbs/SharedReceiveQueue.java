@@ -8,8 +8,9 @@ import org.jfabric.driver.ffi.WorkCompletions;
 import org.jfabric.info.FabricErrno;
 
 /**
- * The shared receive queue of all connections of one device, so that memory does not grow with the number of peers. If
- * no receive is left, the card answers the peer with "receiver not ready", and the peer's card retries without limit.
+ * The shared receive queue of all connections of one protection domain, so that memory does not grow with the number of
+ * peers. If no receive is left, the card answers the peer with "receiver not ready", and the peer's card retries
+ * without limit.
  *
  * <p>Messages that the engine has no room for stay in their slots. A card cannot refuse the messages of one connection
  * only: when few slots are left, all peers wait. If that lasts for the configured time, the connection that occupies
@@ -18,9 +19,6 @@ import org.jfabric.info.FabricErrno;
  * <p>Opened and closed on the resource thread, otherwise owned by the progress agent.
  */
 final class SharedReceiveQueue {
-    /** Upper half of the ids of their work requests, in place of a connection's number. */
-    static final int NUMBER = Integer.MAX_VALUE;
-
     /** If at most one slot in this number is posted, too few are left for all peers. */
     private static final int FEW = 8;
 
@@ -42,6 +40,7 @@ final class SharedReceiveQueue {
     }
 
     private final VerbsLink link;
+    private final int number;
     private final Ibverbs verbs;
     private final long holdLimitNs;
     private final PinnedMemory memory;
@@ -54,27 +53,35 @@ final class SharedReceiveQueue {
     /**
      * Makes the queue and posts all its receives.
      *
-     * @param settings with more than 0 shared receives.
+     * @param domain that is open, of a link with more than 0 shared receives.
+     * @param number upper half of the ids of their work requests, in place of a connection's number.
      * @throws org.jfabric.info.FabricException if the device cannot make it; all has been freed then.
      */
-    SharedReceiveQueue(VerbsLink link, VerbsDevice device, VerbsSettings settings) {
+    SharedReceiveQueue(VerbsLink link, ProtectionDomain domain, int number) {
+        VerbsSettings settings = link.settings();
+        VerbsDevice device = domain.device();
         this.link = link;
+        this.number = number;
         this.verbs = link.libraries().ibverbs();
         this.holdLimitNs = settings.sharedHoldLimitNs();
-        this.memory = new PinnedMemory(verbs, device.domain(), settings.sharedPinnedBytes());
+        this.memory = new PinnedMemory(verbs, domain.pointer(), settings.sharedPinnedBytes());
         try {
             int count = settings.sharedReceives();
             queue = VerbsDevice.checked("ibv_create_srq of " + count + " receives (jfabric.verbs.sharedReceives)",
-                verbs.createSharedQueue(device.domain(), count));
+                verbs.createSharedQueue(domain.pointer(), count));
             int bytes = settings.receiveBytes();
             slots = new Slots(device.path(), queue, new ReceiveRequests(count,
-                (long) NUMBER << Integer.SIZE | ConnectionResources.RECEIVE, memory.address(), bytes, memory.key()),
+                (long) number << Integer.SIZE | ConnectionResources.RECEIVE, memory.address(), bytes, memory.key()),
                 count, memory, bytes);
             VerbsDevice.checked("ibv_post_srq_recv", slots.postAll());
         } catch (RuntimeException | Error e) {
             close();
             throw e;
         }
+    }
+
+    int number() {
+        return number;
     }
 
     /** The shared receive queue that queue pairs are made with. */

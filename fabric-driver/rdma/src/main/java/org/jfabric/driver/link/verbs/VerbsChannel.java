@@ -12,7 +12,7 @@ import org.jfabric.info.FabricErrno;
 
 /**
  * The engine's view of a connection. A message is one SEND without any header; 32 bits of remote CQ data are its
- * immediate data. The engine accesses remote memory by {@link VerbsRemote}, a protocol above can read it.
+ * immediate data. Remote memory is accessed by {@link VerbsRemote}; a protocol above can pull payloads, too.
  *
  * <p>Owner: progress agent.
  */
@@ -51,10 +51,10 @@ final class VerbsChannel extends MessageChannel {
         return result;
     }
 
-    /** Not for protocols above: these have requests of their own. */
+    /** For protocols above only in a domain of its own: others have no key of the card. */
     @Override
     public RemoteChannel remoteMemory() {
-        return protocol() == null ? remote : null;
+        return protocol() == null || connection.isOfOwner() ? remote : null;
     }
 
     @Override

@@ -53,6 +53,7 @@ final class VerbsConnection extends CmTarget {
     private final boolean isAsking;
     private final byte[] data;
     private final Object memoryDomain;
+    private final VerbsSettings settings;
     /** Protection domain of its queue pair; null if it has none. */
     private ProtectionDomain domain;
     /** Made by the resource thread on the active side; 0 before, or if there is none. */
@@ -83,7 +84,7 @@ final class VerbsConnection extends CmTarget {
      *
      * @param id       of the request; 0 on the active side.
      * @param data     private data of the request or the answer.
-     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain()}.
+     * @param memoryDomain as {@link org.jfabric.driver.link.LocalEndpoint#memoryDomain}.
      */
     VerbsConnection(VerbsLink link, long id, byte[] data, Object memoryDomain, ConnectionHandler handler) {
         this.link = link;
@@ -92,8 +93,19 @@ final class VerbsConnection extends CmTarget {
         this.isAsking = id == 0;
         this.data = data;
         this.memoryDomain = memoryDomain;
+        this.settings = link.nextSettings();
         this.number = link.add(this);
         this.channel = new VerbsChannel(this, link, handler);
+    }
+
+    /** Whether it is in the protection domain of an application's domain. */
+    boolean isOfOwner() {
+        return memoryDomain != null;
+    }
+
+    /** Whether it has receives of its own. */
+    boolean isOwning() {
+        return settings.receives() != 0;
     }
 
     VerbsChannel channel() {
@@ -155,7 +167,7 @@ final class VerbsConnection extends CmTarget {
     void build() {
         state = BUILDING;
         domain = link.device(cm.context(id)).domain(memoryDomain).take();
-        ConnectionResources made = new ConnectionResources(domain, link.libraries(), link.settings(), id);
+        ConnectionResources made = new ConnectionResources(domain, link.libraries(), settings, id);
         building = made;
         link.services().submit(new ResourceTask() {
             @Override
@@ -196,8 +208,9 @@ final class VerbsConnection extends CmTarget {
             return;
         }
         resources.device().poll(resources.queue());
-        if (resources.device().shared() != null) {
-            resources.device().shared().add(this);
+        if (resources.shared() != null) {
+            resources.device().serve(resources.shared());
+            resources.shared().add(this);
         }
         if (resources.device().isLost()) {
             fail(FabricErrno.ENODEV, NO_DATA);
@@ -534,7 +547,7 @@ final class VerbsConnection extends CmTarget {
         int outstanding = resources.writer().outstanding() + resources.reader().outstanding();
         long now = link.services().nowNs();
         if (outstanding > 0 && now - deadlineNs < 0
-            || resources.device().shared() != null && now - lastReceiveNs < 0) {
+            || resources.shared() != null && now - lastReceiveNs < 0) {
             return 0;
         }
         release();
@@ -560,8 +573,8 @@ final class VerbsConnection extends CmTarget {
         if (resources != null) {
             resources.writer().release();
             resources.reader().stop();
-            if (resources.device().shared() != null) {
-                resources.device().shared().remove(this);
+            if (resources.shared() != null) {
+                resources.shared().remove(this);
             }
         }
     }

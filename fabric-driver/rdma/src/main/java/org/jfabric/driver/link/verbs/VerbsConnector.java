@@ -13,6 +13,7 @@ import org.jfabric.driver.link.support.MessageConnector;
 import org.jfabric.driver.link.support.TrafficMarks;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
+import org.jfabric.info.Flags;
 import org.jfabric.info.SocketName;
 
 /**
@@ -37,7 +38,7 @@ final class VerbsConnector extends MessageConnector {
 
     @Override
     public int postedReceives() {
-        return link.settings().receives();
+        return link.nextSettings().receives();
     }
 
     @Override
@@ -102,9 +103,9 @@ final class VerbsConnector extends MessageConnector {
         return connection.channel();
     }
 
-    /** A protocol above has requests of its own for its applications' memory: the card knows no domain of theirs. */
+    /** A protocol above has packets for atomic operations, which need no key of the card. */
     private Object memoryDomain(LocalEndpoint endpoint) {
-        return link.settings().exposes() ? null : endpoint.memoryDomain();
+        return endpoint.memoryDomain(link.settings().exposes() ? Flags.RMA : Flags.RMA | Flags.ATOMIC);
     }
 
     void reject(long id, byte[] cmData) {

@@ -44,8 +44,10 @@ final class VerbsDevice {
     private VerbsDataPath path;
     /** Asynchronous events of the device; null until there is a connection. */
     private AsyncEvents.Feed events;
-    private SharedReceiveQueue shared;
     private CompletionRing[] polled = {};
+    /** Shared receives of domains with connections. */
+    private SharedReceiveQueue[] shared = {};
+    private int domainsMade;
     /** Connections that are closing: the card may still use memory of the application for them. */
     private int ending;
     private boolean isLost;
@@ -60,7 +62,7 @@ final class VerbsDevice {
         this.libraries = libraries;
         this.verbs = libraries.ibverbs();
         this.context = context;
-        this.common = new ProtectionDomain(this, link, null);
+        this.common = new ProtectionDomain(this, link, 0, null);
     }
 
     // ---- resource thread ----
@@ -81,7 +83,7 @@ final class VerbsDevice {
         attributes = verbs.queryDevice(context);
         common.open();
         try {
-            openChannel();
+            channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
         } catch (RuntimeException | Error e) {
             common.free();
             throw e;
@@ -90,27 +92,18 @@ final class VerbsDevice {
         isOpen = true;
     }
 
-    private void openChannel() {
-        channel = checked("ibv_create_comp_channel", verbs.createChannel(context));
-        try {
-            if (link.settings().sharedReceives() != 0) {
-                shared = new SharedReceiveQueue(link, this, link.settings());
-            }
-        } catch (RuntimeException | Error e) {
-            verbs.destroyChannel(channel);
-            throw e;
-        }
-    }
-
-    /** Reserves entries for one more connection in a queue that has room. */
-    CompletionRing reserve(int entries) {
+    /**
+     * Reserves entries for one more connection in a queue that has room.
+     *
+     * @param sharing domain whose shared receives it has, all of which may complete in the queue; null if it has none.
+     */
+    CompletionRing reserve(int entries, ProtectionDomain sharing) {
+        int ofShared = sharing == null ? 0 : link.settings().sharedReceives();
         for (CompletionRing queue : queues) {
-            if (!queue.isLost && queue.reserve(entries)) {
+            if (!queue.isLost && queue.reserve(entries, sharing, ofShared)) {
                 return queue;
             }
         }
-        // the completions of all shared receives may arrive in this queue
-        int ofShared = link.settings().sharedReceives();
         if (entries + ofShared > attributes.maxCompletions()) {
             throw new FabricException(FabricErrno.ENOSPC, "a connection has up to " + (entries + ofShared)
                 + " completions unread, but a queue of this device takes " + attributes.maxCompletions(),
@@ -120,9 +113,16 @@ final class VerbsDevice {
             entries + ofShared, Math.min(attributes.maxCompletions(), USUAL_COMPLETIONS + ofShared));
         long pointer = checked("ibv_create_cq", verbs.createCompletionQueue(context, capacity, channel));
         CompletionRing queue = new CompletionRing(pointer, capacity);
-        queue.reserve(entries + ofShared);
+        queue.reserve(entries, sharing, ofShared);
         queues.add(queue);
         return queue;
+    }
+
+    /** A domain and its shared receives are gone: those of another one may have its queues. */
+    void giveQueues(ProtectionDomain domain) {
+        for (CompletionRing queue : queues) {
+            queue.releaseShared(domain, link.settings().sharedReceives());
+        }
     }
 
     static long checked(String call, long result) {
@@ -139,18 +139,8 @@ final class VerbsDevice {
         return context;
     }
 
-    /** Pointer of the common protection domain. */
-    long domain() {
-        return common.pointer();
-    }
-
     VerbsDataPath path() {
         return path;
-    }
-
-    /** The shared receives; null if each connection has receives of its own. */
-    SharedReceiveQueue shared() {
-        return shared;
     }
 
     Ibverbs.DeviceAttributes attributes() {
@@ -173,9 +163,33 @@ final class VerbsDevice {
                 return known;
             }
         }
-        ProtectionDomain made = new ProtectionDomain(this, link, owner);
+        // not the number of one that was freed lately, whose completions may still come
+        do {
+            domainsMade = domainsMade % (VerbsLink.MAX_DOMAINS - 1) + 1;
+        } while (domains.stream().anyMatch(known -> known.number() == domainsMade));
+        ProtectionDomain made = new ProtectionDomain(this, link, domainsMade, owner);
         domains.add(made);
         return made;
+    }
+
+    /** Serves the shared receives of a domain, which has a connection, from now on. */
+    void serve(SharedReceiveQueue queue) {
+        for (SharedReceiveQueue known : shared) {
+            if (known == queue) {
+                return;
+            }
+        }
+        shared = Arrays.copyOf(shared, shared.length + 1);
+        shared[shared.length - 1] = queue;
+    }
+
+    /** Processes a completion of a shared receive; that of a domain that is gone concerns nobody. */
+    void onShared(int number, WorkCompletions completed, int entry) {
+        for (SharedReceiveQueue queue : shared) {
+            if (queue.number() == number) {
+                queue.onCompletion(completed, entry);
+            }
+        }
     }
 
     /** The driver closes, or the device is lost: no transfer is left. */
@@ -233,7 +247,11 @@ final class VerbsDevice {
             }
             work += Math.max(0, taken);
         }
-        return shared == null || events == null ? work : work + shared.poll(work == 0);
+        boolean isQuiet = work == 0;
+        for (SharedReceiveQueue queue : shared) {
+            work += queue.poll(isQuiet);
+        }
+        return work;
     }
 
     private void lose(long pointer, String text, int event) {
@@ -269,6 +287,8 @@ final class VerbsDevice {
             work += sweep(domain);
             if (domain.isUnused()) {
                 domains.remove(i);
+                shared = Arrays.stream(shared).filter(queue -> queue != domain.shared())
+                    .toArray(SharedReceiveQueue[]::new);
                 CmTask.submit(link.services(), domain::free);
             }
         }
@@ -367,9 +387,6 @@ final class VerbsDevice {
     private void freeObjects() {
         for (CompletionRing queue : queues) {
             verbs.destroyCompletionQueue(queue.pointer());
-        }
-        if (shared != null) {
-            shared.close();
         }
         verbs.destroyChannel(channel);
         for (ProtectionDomain domain : domains) {

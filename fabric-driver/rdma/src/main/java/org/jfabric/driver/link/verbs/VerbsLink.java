@@ -39,6 +39,8 @@ final class VerbsLink extends Link {
     /** Low bits of a connection's number: its place. The bits above differ from those of earlier users of the place. */
     private static final int PLACE_BITS = 20;
     private static final int PLACE_MASK = (1 << PLACE_BITS) - 1;
+    /** Protection domains of a device: as many numbers of shared receive queues are told apart. */
+    static final int MAX_DOMAINS = 1 << Integer.SIZE - 1 - PLACE_BITS;
 
     private final LinkServices services;
     private final VerbsSettings settings;
@@ -54,6 +56,8 @@ final class VerbsLink extends Link {
     private final List<VerbsConnection> active = new ArrayList<>();
     private VerbsConnection[] connections = new VerbsConnection[16];
     private int added;
+    /** Connections that have receives of their own. */
+    private int owning;
     private long cmChannel;
     private CmEvents events;
     private final PollInterval untilLook;
@@ -232,9 +236,14 @@ final class VerbsLink extends Link {
         // not every device removes the entries of a destroyed queue pair from the completion queue
         if (connection != null && connection.number() == number) {
             connection.onCompletion(completions, entry);
-        } else if (number == SharedReceiveQueue.NUMBER) {
-            device.shared().onCompletion(completions, entry);
+        } else if (place == PLACE_MASK) {
+            device.onShared(number, completions, entry);
         }
+    }
+
+    /** The number of the shared receives of a domain: that of no connection, whose place would be the last one. */
+    static int sharedNumber(int domain) {
+        return domain << PLACE_BITS | PLACE_MASK;
     }
 
     /** Ends each connection in a task of its own, so that a failure of one handler does not affect the others. */
@@ -347,6 +356,11 @@ final class VerbsLink extends Link {
         return settings;
     }
 
+    /** The sizes of the connection that is made next. */
+    VerbsSettings nextSettings() {
+        return settings.next(owning);
+    }
+
     ChannelLimits limits() {
         return limits;
     }
@@ -413,6 +427,7 @@ final class VerbsLink extends Link {
             connections = Arrays.copyOf(connections, 2 * place);
         }
         connections[place] = connection;
+        owning += connection.isOwning() ? 1 : 0;
         added++;
         return (added << PLACE_BITS | place) & Integer.MAX_VALUE;
     }
@@ -425,6 +440,7 @@ final class VerbsLink extends Link {
     /** Frees its place. */
     void free(VerbsConnection connection) {
         connection.giveDomain();
+        owning -= connection.isOwning() ? 1 : 0;
         connections[connection.number() & PLACE_MASK] = null;
         for (int i = devices.size() - 1; i >= 0; i--) {
             if (devices.get(i).isLost()) {

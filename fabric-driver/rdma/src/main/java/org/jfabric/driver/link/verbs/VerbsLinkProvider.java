@@ -14,6 +14,7 @@ import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.support.CardAccess;
 import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.SocketLinkProvider;
 import org.jfabric.info.EndpointType;
@@ -22,7 +23,6 @@ import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
-import org.jfabric.info.MrMode;
 import org.jfabric.info.Order;
 import org.jfabric.info.Protocol;
 import org.jfabric.info.Reason;
@@ -44,13 +44,9 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     private static final long NOT_HERE = Flags.TAGGED;
     private static final long ACCESSES = Flags.RMA | Flags.ATOMIC;
     private static final long DIRECTIONS = Flags.READ | Flags.WRITE | Flags.REMOTE_READ | Flags.REMOTE_WRITE;
-    /** Bytes of a card's key. */
-    private static final int KEY_BYTES = 4;
     /** The orders of a reliable queue pair: a read may see what a later write or message has changed. */
     private static final long ORDER = Order.RAR | Order.RAW | Order.RAS | Order.WAW | Order.WAS | Order.SAW | Order.SAS
         | Order.RMA_RAR | Order.RMA_RAW | Order.RMA_WAW;
-    /** What an application has to know whose peers access its memory by the card. */
-    private static final long CARD_MR_MODE = MrMode.VIRT_ADDR | MrMode.ALLOCATED | MrMode.PROV_KEY;
 
     private final Supplier<VerbsLibraries> system;
     private final Function<DriverConfig, VerbsSettings> settings;
@@ -113,8 +109,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
     public List<Reason> obstacles(DriverConfig config) {
         VerbsSettings wanted = settings.apply(config);
         try {
-            return VerbsDevices.examine(system.get(), wanted.pinnedBytes() + wanted.sharedPinnedBytes(),
-                VerbsDevices.lockedMemoryLimitBytes());
+            return VerbsDevices.examine(
+                system.get(), wanted.firstPinnedBytes(), VerbsDevices.lockedMemoryLimitBytes());
         } catch (VerbsUnavailableException e) {
             return List.of(e.reason());
         }
@@ -147,6 +143,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
         offer.txAttr().caps(caps & InfoNarrowing.TRANSMIT_CAPS).opFlags(Flags.TRANSMIT_COMPLETE);
         offer.rxAttr().caps(caps & InfoNarrowing.RECEIVE_CAPS);
         offer.epAttr().protocolVersion(1).memTagFormat(0);
+        // injected bytes are in no region
+        offer.txAttr().injectSize(Math.min(offer.txAttr().injectSize(), settings.apply(config).sendBytes()));
         return offer;
     }
 
@@ -157,12 +155,10 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
 
     /** Adds the attributes of remote memory access; its capabilities. */
     private long access(Info offer, Info hints) {
-        long longest = offer.epAttr().maxMsgSize();
         offer.mode(Mode.RX_CQ_DATA);
         offer.rxAttr().mode(Mode.RX_CQ_DATA).msgOrder(ORDER);
-        offer.txAttr().rmaIovLimit(1).msgOrder(ORDER);
-        offer.epAttr().maxOrderRawSize(longest).maxOrderWarSize(0).maxOrderWawSize(longest);
-        offer.domainAttr().mrMode(offer.domainAttr().mrMode() | CARD_MR_MODE).mrKeySize(KEY_BYTES);
+        offer.txAttr().msgOrder(ORDER);
+        CardAccess.describe(offer, offer.epAttr().maxMsgSize());
         return Flags.RMA | DIRECTIONS | ((hints.caps() & Flags.ATOMIC) != 0 && hasAtomics() ? Flags.ATOMIC : 0);
     }
 
@@ -182,10 +178,8 @@ public final class VerbsLinkProvider extends SocketLinkProvider {
             return verdict;
         }
         List<Reason> reasons = new ArrayList<>(verdict.chosen() ? List.of() : verdict.reasons());
-        long seen = hints.domainAttr().mrMode();
-        if (seen == 0) {
-            reasons.add(new Reason("domain_attr.mr_mode", MrMode.toString(CARD_MR_MODE | MrMode.LOCAL), "0",
-                "Name these bits: keys are those of the card, and peers give virtual addresses"));
+        if (hints.domainAttr().mrMode() == 0) {
+            reasons.add(CardAccess.unnamed());
         }
         if ((hints.mode() & Mode.RX_CQ_DATA) == 0) {
             reasons.add(new Reason("mode", Mode.toString(Mode.RX_CQ_DATA), Mode.toString(hints.mode()),

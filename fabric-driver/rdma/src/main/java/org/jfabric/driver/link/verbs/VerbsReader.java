@@ -107,6 +107,10 @@ final class VerbsReader {
         long cqData = slots.data(slot) & 0xffff_ffffL;
         long at = slots.address(slot);
         if (slots.isWritten(slot)) {
+            if (channel.protocol() != null) {
+                return channel.protocol().onWritten(length, cqData)
+                    ? Placement.Action.STORE : Placement.Action.PAUSE;
+            }
             flags = ChannelHandler.WRITTEN;
             cqData |= (long) length << Integer.SIZE;
             length = 0;
@@ -140,7 +144,8 @@ final class VerbsReader {
         int before = asked == ReceiveSlots.NONE ? first : asked;
         while (!isStopped && slots.next(before) != ReceiveSlots.NONE) {
             int slot = slots.next(before);
-            boolean isTaken = protocol.takesEarly(slots.address(slot), slots.length(slot));
+            boolean isTaken = !slots.isWritten(slot)
+                && protocol.takesEarly(slots.address(slot), slots.length(slot));
             if (isStopped) {
                 return;
             }

@@ -24,7 +24,7 @@ final class VerbsRemote extends RemoteChannel {
         return true;
     }
 
-    /** No access is longer than the longest message, which is one request. */
+    /** No access is longer than the longest one that is offered, which is one request. */
     @Override
     public long pieceLimitBytes() {
         return Long.MAX_VALUE;

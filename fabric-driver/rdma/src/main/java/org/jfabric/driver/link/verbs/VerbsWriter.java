@@ -33,12 +33,14 @@ final class VerbsWriter {
     private static final byte FETCH = 3;
     /** As {@link #SEND}, from the application's memory; this kind and those below use that memory. */
     private static final byte GATHERED = 4;
-    /** One request of a read, but not its last. */
+    /** One request of a read for the protocol above, but not its last. */
     private static final byte PART = 5;
     /** The last request of a read for the protocol above. */
     private static final byte PULL = 6;
     /** A write of the application's memory, or the last request of an application's read. */
     private static final byte ACCESS = 7;
+    /** One request of an application's read, but not its last. */
+    private static final byte ACCESS_PART = 8;
 
     /** Well below the limit of devices for one request. */
     private static final long MAX_READ_BYTES = 1L << 30;
@@ -126,7 +128,7 @@ final class VerbsWriter {
     private void push(int slot, byte kind, long operation) {
         kinds[slot] = kind;
         operations[slot] = operation;
-        ring.add(kind != QUIET && kind != PART);
+        ring.add(kind != QUIET && kind != PART && kind != ACCESS_PART);
     }
 
     // ---- memory of the peer ----
@@ -187,7 +189,7 @@ final class VerbsWriter {
                     slot, 0, operation.address, (int) operation.length, keys.of(operation.region).local());
             }
             requests.pieceCount(slot, Math.min(1, count));
-            push(slot, i + 1 < count ? PART : ACCESS, operation.id());
+            push(slot, i + 1 < count ? ACCESS_PART : ACCESS, operation.id());
         }
         if ((operation.flags & Flags.MORE) == 0) {
             ring.postFirst();
@@ -381,9 +383,7 @@ final class VerbsWriter {
             giveBack(ring.remove());
         }
         boolean isAccess = switch (kinds[slot]) {
-            case CHANGE, FETCH, ACCESS -> true;
-            // the reads of a protocol have parts too
-            case PART -> channel.protocol() == null;
+            case CHANGE, FETCH, ACCESS, ACCESS_PART -> true;
             default -> false;
         };
         if (refusal != 0 && !isStopped && isAccess) {

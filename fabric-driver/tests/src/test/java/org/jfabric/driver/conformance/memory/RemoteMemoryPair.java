@@ -17,6 +17,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
+import org.jfabric.info.MrMode;
 import org.jfabric.test.Deadline;
 import org.junit.jupiter.api.function.Executable;
 
@@ -54,7 +55,7 @@ final class RemoteMemoryPair implements AutoCloseable {
     }
 
     private RemoteMemoryPair(Setup setup, Info hints, int cqSize, boolean logsErrors) {
-        if ((hints.caps() & Flags.RMA) != 0) {
+        if ((hints.caps() & Flags.RMA) != 0 && hints.domainAttr().mrMode() == 0) {
             setup.assumeRemoteMemory();
         }
         if ((hints.caps() & Flags.ATOMIC) != 0) {
@@ -72,10 +73,31 @@ final class RemoteMemoryPair implements AutoCloseable {
         b = pair.b;
         toB = pair.toB;
         remote = a.endpoint.remoteMemory();
-        key = KEYS.incrementAndGet();
-        target = b.domain.allocate(LENGTH, new MemoryRegionAttr().access(BOTH).requestedKey(key));
+        target = b.domain.allocate(
+            LENGTH, new MemoryRegionAttr().access(BOTH).requestedKey(KEYS.incrementAndGet()));
+        key = target.key();
         seen = target.buffer();
         seen.setMemory(0, LENGTH, UNTOUCHED);
+    }
+
+    /** A pair also over a card, which gives the key, and whose places are virtual addresses: use {@link #at}. */
+    static RemoteMemoryPair ofAnyKeys(Setup setup) {
+        return ofAnyKeys(setup, hints(0), 512);
+    }
+
+    static RemoteMemoryPair ofAnyKeys(Setup setup, Info hints, int cqSize) {
+        Info able = hints.copy();
+        if (setup.isByCard()) {
+            // whose keys they are
+            able.srcAddr("fi_sockaddr_in://" + System.getProperty("jfabric.test.interface") + ":0");
+            able.domainAttr().mrMode(MrMode.LOCAL | MrMode.VIRT_ADDR | MrMode.ALLOCATED | MrMode.PROV_KEY);
+        }
+        return new RemoteMemoryPair(setup, able, cqSize);
+    }
+
+    /** What names the place that far behind the begin of the target. */
+    long at(long offset) {
+        return target.remoteAddress() + offset;
     }
 
     /** Makes a call of the first application that injects until there is room for it; it writes no entry. */

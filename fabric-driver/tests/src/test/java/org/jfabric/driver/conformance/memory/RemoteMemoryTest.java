@@ -29,11 +29,12 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement({"REF-040", "CQ-126"})
     void shouldWriteTheGivenBytesAndNoOthers(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             for (int length : LENGTHS) {
                 pair.forget();
                 pair.a.fill(16, length, length);
-                assertEquals(0, pair.remote.write(pair.a.memory.address(16), length, pair.toB, 24, pair.key, length));
+                assertEquals(0, pair.remote.write(pair.a.memory.address(16), length,
+                    pair.toB, pair.at(24), pair.key, length));
                 FabricNode.Entry entry = pair.a.await(length);
                 assertEquals(Flags.RMA | Flags.WRITE, entry.flags());
                 pair.assertWritten(24, length, length);
@@ -46,11 +47,12 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement({"REF-040", "CQ-126"})
     void shouldReadTheGivenBytesIntoTheGivenPlace(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             for (int length : LENGTHS) {
                 pair.bytes().putBytes(40, FabricNode.pattern(length, 0, length));
                 pair.a.memory.buffer().setMemory(0, length + 64, (byte) 0x33);
-                assertEquals(0, pair.remote.read(pair.a.memory.address(32), length, pair.toB, 40, pair.key, length));
+                assertEquals(0, pair.remote.read(pair.a.memory.address(32), length,
+                    pair.toB, pair.at(40), pair.key, length));
                 FabricNode.Entry entry = pair.a.await(length);
                 assertEquals(Flags.RMA | Flags.READ, entry.flags());
                 pair.a.assertFilled(32, length, length);
@@ -65,7 +67,7 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldGatherAndScatterLocalPieces(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             for (int[] lengths : new int[][] {{10, 20, 30}, {1, 0, 5}, {5000, 4000, 3000, 2000}, {100_000, 1}}) {
                 IoVec iov = new IoVec();
                 int at = 0;
@@ -77,11 +79,11 @@ class RemoteMemoryTest {
                     total += length;
                 }
                 pair.forget();
-                assertEquals(0, pair.remote.writev(iov, pair.toB, 100, pair.key, 1));
+                assertEquals(0, pair.remote.writev(iov, pair.toB, pair.at(100), pair.key, 1));
                 pair.a.await(1);
                 pair.assertWritten(100, total, 3);
                 pair.a.memory.buffer().setMemory(0, at, (byte) 0);
-                assertEquals(0, pair.remote.readv(iov, pair.toB, 100, pair.key, 2));
+                assertEquals(0, pair.remote.readv(iov, pair.toB, pair.at(100), pair.key, 2));
                 pair.a.await(2);
                 at = 0;
                 int from = 0;
@@ -98,16 +100,16 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldTakeInjectedBytesBeforeTheCallReturns(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             UnsafeBuffer source = new UnsafeBuffer(new byte[64]);
             for (int i = 0; i < 100; i++) {
                 source.putLong(8, i + 1);
                 long at = 8L * i;
-                pair.inject(() -> pair.remote.injectWrite(source, 8, 8, pair.toB, at, pair.key));
+                pair.inject(() -> pair.remote.injectWrite(source, 8, 8, pair.toB, pair.at(at), pair.key));
                 source.putLong(8, -1);
             }
             // behind all of them
-            assertEquals(0, pair.remote.read(pair.a.memory.address(), 800, pair.toB, 0, pair.key, 5));
+            assertEquals(0, pair.remote.read(pair.a.memory.address(), 800, pair.toB, pair.at(0), pair.key, 5));
             pair.a.await(5);
             for (int i = 0; i < 100; i++) {
                 assertEquals(i + 1, pair.bytes().getLong(8 * i));
@@ -120,12 +122,13 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement({"REF-041", "CQ-113", "CQ-112"})
     void shouldReportOnlyAWriteWithDataToTheTarget(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             pair.a.fill(0, 100, 9);
-            assertEquals(0, pair.remote.write(pair.a.memory.address(), 100, pair.toB, 0, pair.key, 1));
+            assertEquals(0, pair.remote.write(pair.a.memory.address(), 100, pair.toB, pair.at(0), pair.key, 1));
             pair.a.await(1);
             pair.b.assertQuiet(50);
-            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 100, 0xABCD, pair.toB, 200, pair.key, 2));
+            assertEquals(0, pair.remote.writedata(pair.a.memory.address(), 100, 0xABCD,
+                pair.toB, pair.at(200), pair.key, 2));
             FabricNode.Entry entry = pair.b.await(0);
             assertEquals(Flags.RMA | Flags.REMOTE_WRITE | Flags.REMOTE_CQ_DATA, entry.flags());
             assertEquals(0xABCD, entry.data());
@@ -135,7 +138,7 @@ class RemoteMemoryTest {
             FabricNode.assertPattern(pair.bytes(), 200, 100, 9, 0);
             pair.a.await(2);
             UnsafeBuffer source = new UnsafeBuffer(new byte[] {1, 2, 3, 4});
-            assertEquals(0, pair.remote.injectWritedata(source, 1, 2, 77, pair.toB, 300, pair.key));
+            assertEquals(0, pair.remote.injectWritedata(source, 1, 2, 77, pair.toB, pair.at(300), pair.key));
             assertEquals(77, pair.b.await(0).data());
             assertEquals(2, pair.bytes().getByte(300));
             assertEquals(3, pair.bytes().getByte(301));
@@ -146,15 +149,16 @@ class RemoteMemoryTest {
     @SetupSource(encrypted = true)
     @Requirement("REF-040")
     void shouldTakeNamedArgumentsAndFlags(Setup setup) {
-        try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofAnyKeys(setup)) {
             pair.a.fill(0, 300, 4);
             RemoteRequest request = new RemoteRequest().memory(pair.a.memory.address(), 300).destAddr(pair.toB)
-                .remote(10, pair.key).opContext(11).remoteCqData(99).flags(Flags.FENCE | Flags.DELIVERY_COMPLETE);
+                .remote(pair.at(10), pair.key).opContext(11).remoteCqData(99)
+                    .flags(Flags.FENCE | Flags.DELIVERY_COMPLETE);
             assertEquals(0, pair.remote.writemsg(request));
             pair.a.await(11);
             assertEquals(99, pair.b.await(0).data());
             pair.assertWritten(10, 300, 4);
-            request.clear().memory(pair.a.memory.address(1000), 300).destAddr(pair.toB).remote(10, pair.key)
+            request.clear().memory(pair.a.memory.address(1000), 300).destAddr(pair.toB).remote(pair.at(10), pair.key)
                 .opContext(12);
             assertEquals(0, pair.remote.readmsg(request));
             pair.a.await(12);
@@ -163,7 +167,7 @@ class RemoteMemoryTest {
             assertEquals(-FabricErrno.EBADFLAGS, pair.remote.writemsg(request.flags(Flags.COMMIT_COMPLETE)));
             assertEquals(-FabricErrno.EINVAL, pair.remote.writemsg(null));
             request.flags(Flags.INJECT | Flags.DELIVERY_COMPLETE).memory(pair.a.memory.address(), 16)
-                .remote(500, pair.key).opContext(13);
+                .remote(pair.at(500), pair.key).opContext(13);
             assertEquals(0, pair.remote.writemsg(request));
             pair.a.memory.buffer().putLong(0, 0);
             pair.a.await(13);

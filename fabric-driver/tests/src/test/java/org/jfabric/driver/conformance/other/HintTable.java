@@ -112,9 +112,9 @@ final class HintTable {
             (info, value) -> info.txAttr().msgOrder(value), Order.DATA);
         bits(here, "compOrder", "tx_attr.comp_order", info -> info.txAttr().compOrder(),
             (info, value) -> info.txAttr().compOrder(value), Order.DATA);
-        limit(here, "injectSize", "tx_attr.inject_size", info -> info.txAttr().injectSize(),
+        size(here, "injectSize", "tx_attr.inject_size", info -> info.txAttr().injectSize(),
             (info, value) -> info.txAttr().injectSize(value));
-        limit(here, "size", "tx_attr.size", info -> info.txAttr().size(), (info, value) -> info.txAttr().size(value));
+        size(here, "size", "tx_attr.size", info -> info.txAttr().size(), (info, value) -> info.txAttr().size(value));
         limit(here, "iovLimit", "tx_attr.iov_limit", info -> info.txAttr().iovLimit(),
             (info, value) -> info.txAttr().iovLimit(value));
         limit(here, "rmaIovLimit", "tx_attr.rma_iov_limit", info -> info.txAttr().rmaIovLimit(),
@@ -139,7 +139,7 @@ final class HintTable {
             (info, value) -> info.rxAttr().compOrder(value), Order.DATA);
         free(here, "totalBufferedRecv", "a hint of older applications that a provider may ignore (fi_endpoint(3))",
             hints -> hints.rxAttr().totalBufferedRecv(Long.MAX_VALUE), (match, hints) -> true);
-        limit(here, "size", "rx_attr.size", info -> info.rxAttr().size(), (info, value) -> info.rxAttr().size(value));
+        size(here, "size", "rx_attr.size", info -> info.rxAttr().size(), (info, value) -> info.rxAttr().size(value));
         limit(here, "iovLimit", "rx_attr.iov_limit", info -> info.rxAttr().iovLimit(),
             (info, value) -> info.rxAttr().iovLimit(value));
     }
@@ -257,6 +257,18 @@ final class HintTable {
                     hints, get.applyAsLong(offer) == -1L ? 0 : get.applyAsLong(offer) + ONE_BEYOND),
                 (hints, offer) -> set.accept(hints, get.applyAsLong(offer) == -1L ? 0 : -1L)),
             (match, hints) -> Long.compareUnsigned(get.applyAsLong(match), get.applyAsLong(hints)) >= 0);
+    }
+
+    /** As much as is asked for, also more than is offered to those who ask for nothing. */
+    private void size(
+        Class<?> structure, String member, String condition, ToLongFunction<Info> get, ObjLongConsumer<Info> set) {
+        add(structure, member, condition, info -> Long.toUnsignedString(get.applyAsLong(info)),
+            List.of((hints, offer) -> set.accept(hints, get.applyAsLong(offer)),
+                (hints, offer) -> set.accept(hints, 1),
+                (hints, offer) -> set.accept(hints, 4 * get.applyAsLong(offer) + ONE_BEYOND)),
+            List.of((hints, offer) -> set.accept(hints, (1 << 20) + ONE_BEYOND),
+                (hints, offer) -> set.accept(hints, -1L)),
+            (match, hints) -> get.applyAsLong(match) >= get.applyAsLong(hints));
     }
 
     /** As many as are asked for, at most what the domain has for one endpoint, or a shared one. */

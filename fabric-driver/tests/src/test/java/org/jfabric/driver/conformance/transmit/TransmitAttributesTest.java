@@ -18,6 +18,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 import org.jfabric.info.Order;
+import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -176,33 +177,71 @@ class TransmitAttributesTest {
                 hints.txAttr().injectSize(asked);
                 assertTrue(pair.a.fabric.info(hints).best().txAttr().injectSize() >= asked);
             }
-            for (long asked : new long[] {size + 1L, 1L << 31, -1L}) {
+            for (long asked : new long[] {(1 << 16) + 1L, 1L << 31, -1L}) {
                 Info hints = new Info().caps(Flags.TAGGED);
                 hints.txAttr().injectSize(asked);
                 assertEquals(FabricErrno.ENODATA, errno(() -> pair.a.fabric.info(hints).best()));
             }
-            UnsafeBuffer payload = new UnsafeBuffer(new byte[size + 1]);
-            long left = pair.a.endpoint.txSizeLeft();
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.inject(payload, 0, size + 1, pair.toB));
-            assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinject(payload, 0, size + 1, pair.toB, 1));
-            long buf = pair.a.memory.address();
-            assertEquals(-FabricErrno.EINVAL,
-                pair.a.endpoint.messages().tsendmsg(buf, size + 1L, 0, pair.toB, 1, 1, Flags.INJECT));
-            assertEquals(-FabricErrno.EINVAL,
-                pair.a.endpoint.messages().sendmsg(buf, size + 1L, 0, pair.toB, 1, Flags.INJECT));
-            assertEquals(left, pair.a.endpoint.txSizeLeft());
-            pair.b.endpoint.trecv(pair.b.memory.address(), size + 1, ANY, 1, 0, 1);
-            pair.b.endpoint.recv(pair.b.memory.address(size + 1L), size + 1, ANY, 2);
-            for (int i = 0; i < size; i++) {
-                payload.putByte(i, FabricNode.pattern(3, i));
+            assertInjects(pair, size);
+        }
+    }
+
+    private static void assertInjects(FabricPair pair, int size) {
+        UnsafeBuffer payload = new UnsafeBuffer(new byte[size + 1]);
+        long left = pair.a.endpoint.txSizeLeft();
+        assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.inject(payload, 0, size + 1, pair.toB));
+        assertEquals(-FabricErrno.EINVAL, pair.a.endpoint.tinject(payload, 0, size + 1, pair.toB, 1));
+        long buf = pair.a.memory.address();
+        assertEquals(-FabricErrno.EINVAL,
+            pair.a.endpoint.messages().tsendmsg(buf, size + 1L, 0, pair.toB, 1, 1, Flags.INJECT));
+        assertEquals(-FabricErrno.EINVAL,
+            pair.a.endpoint.messages().sendmsg(buf, size + 1L, 0, pair.toB, 1, Flags.INJECT));
+        assertEquals(left, pair.a.endpoint.txSizeLeft());
+        pair.b.endpoint.trecv(pair.b.memory.address(), size + 1, ANY, 1, 0, 1);
+        pair.b.endpoint.recv(pair.b.memory.address(size + 1L), size + 1, ANY, 2);
+        for (int i = 0; i < size; i++) {
+            payload.putByte(i, FabricNode.pattern(3, i));
+        }
+        assertEquals(0, pair.a.endpoint.tinject(payload, 0, size, pair.toB, 1));
+        assertEquals(0, pair.a.endpoint.inject(payload, 0, size, pair.toB));
+        payload.setMemory(0, size, (byte) 0);
+        assertEquals(size, pair.b.await(1).len());
+        assertEquals(size, pair.b.await(2).len());
+        pair.b.assertFilled(0, size, 3);
+        pair.b.assertFilled(size + 1L, size, 3);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @SetupSource(calls = true)
+    @Requirement("REF-001")
+    void shouldGiveMoreThanIsUsualWhereThatIsAskedFor(Setup setup) {
+        Info hints = FabricPair.usualHints();
+        hints.txAttr().size(600).injectSize(1000);
+        hints.rxAttr().size(2500);
+        try (FabricPair pair = new FabricPair(setup, hints, 4096)) {
+            assertEquals(600, pair.a.endpoint.txSizeLeft());
+            assertEquals(2500, pair.a.endpoint.rxSizeLeft());
+            assertEquals(1000, pair.a.endpoint.injectSize());
+            assertInjects(pair, 1000);
+            for (int i = 0; i < 2500; i++) {
+                assertEquals(0, pair.b.endpoint.trecv(pair.b.memory.address(8L * i), 8, ANY, i, 0, i));
             }
-            assertEquals(0, pair.a.endpoint.tinject(payload, 0, size, pair.toB, 1));
-            assertEquals(0, pair.a.endpoint.inject(payload, 0, size, pair.toB));
-            payload.setMemory(0, size, (byte) 0);
-            assertEquals(size, pair.b.await(1).len());
-            assertEquals(size, pair.b.await(2).len());
-            pair.b.assertFilled(0, size, 3);
-            pair.b.assertFilled(size + 1L, size, 3);
+            for (int i = 0; i < 2500; i++) {
+                UnsafeBuffer word = pair.a.memory.buffer();
+                word.putLong(8 * i, i);
+                int number = i;
+                Deadline.await("room for a send", () -> {
+                    int result = pair.a.endpoint.tsend(pair.a.memory.address(8L * number), 8, pair.toB, number, 9);
+                    if (result == -FabricErrno.EAGAIN) {
+                        pair.a.await(9);
+                    }
+                    return result == 0;
+                }, () -> pair.look(pair.a));
+            }
+            for (int i = 0; i < 2500; i++) {
+                pair.b.await(i);
+                assertEquals(i, pair.b.memory.buffer().getLong(8 * i));
+            }
         }
     }
 

@@ -51,6 +51,7 @@ class RxmFormatTest {
         assertTrue(RxmConnectData.mismatch(changed(good, 2, 5), EAGER_LIMIT).contains("version 1.5.3"));
         assertTrue(RxmConnectData.mismatch(changed(good, 3, 4), EAGER_LIMIT).contains("version 1.4.4"));
         assertTrue(RxmConnectData.mismatch(changed(good, 1, 3 - good[1]), EAGER_LIMIT).contains("byte order"));
+        assertTrue(RxmConnectData.mismatch(changed(good, 7, 1), EAGER_LIMIT).contains("FI_OFI_RXM_NUM_MSG_EPS"));
         assertTrue(RxmConnectData.mismatch(good, 8192).contains("16384 bytes, here it has 8192"));
         assertTrue(RxmConnectData.mismatch(new byte[23], EAGER_LIMIT).contains("only 23 bytes"));
     }

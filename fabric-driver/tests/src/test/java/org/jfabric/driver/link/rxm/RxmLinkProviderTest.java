@@ -6,10 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import org.jfabric.driver.config.DriverConfig;
+import org.jfabric.driver.ffi.VerbsUnavailableException;
 import org.jfabric.driver.link.tcp.TcpLinkProvider;
+import org.jfabric.driver.link.verbs.VerbsLinkProvider;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Order;
+import org.jfabric.info.Reason;
 import org.jfabric.info.Verdict;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +30,9 @@ class RxmLinkProviderTest {
     }
 
     private static RxmLinkProvider provider(boolean hasAccesses) {
-        return new RxmLinkProvider("rxm", new TcpLinkProvider(), hasAccesses);
+        return new RxmLinkProvider("rxm", hasAccesses ? new TcpLinkProvider() : VerbsLinkProvider.ofPackets(() -> {
+            throw new VerbsUnavailableException(new Reason("library", "none", "one", "Install it"));
+        }));
     }
 
     private static Info offer(RxmLinkProvider provider, DriverConfig config) {

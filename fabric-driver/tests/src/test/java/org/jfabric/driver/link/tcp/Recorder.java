@@ -83,6 +83,11 @@ final class Recorder extends ChannelHandler {
         public boolean takesEarly(long address, int length) {
             throw new AssertionError("this wire counts no receives");
         }
+
+        @Override
+        public boolean onWritten(int lengthBytes, long data) {
+            throw new AssertionError("no memory was written");
+        }
     };
 
     @Override

@@ -23,7 +23,8 @@ class LockedMemoryTest {
 
     private static VerbsSettings settings(int shared) {
         return VerbsSettings.ofPackets(
-            DriverConfig.builder().set("jfabric.verbs.sharedReceives", Integer.toString(shared)).build());
+            DriverConfig.builder().set("jfabric.verbs.sharedReceives", Integer.toString(shared))
+                .set("jfabric.verbs.ownConnections", "65536").build());
     }
 
     @Test
@@ -43,6 +44,24 @@ class LockedMemoryTest {
             + "(ulimit -l, LimitMEMLOCK), or lower jfabric.verbs.sends or sharedReceives",
             settings(1000).lockedMemory(SHARED + 5L * SENDS).toString());
         assertEquals("0 of them", settings(1000).lockedMemory(SHARED - 1).seen().split("enough for ")[1]);
+    }
+
+    @Test
+    void shouldCountPeersOfWhichTheLaterOnesShare() {
+        long later = (32L * PACKET + 4095) / 4096 * 4096;
+        long shared = (1024L * PACKET + 4095) / 4096 * 4096;
+        VerbsSettings usual = VerbsSettings.ofPackets(DriverConfig.builder().build());
+        assertTrue(later < 1 << 20, "each pins less than 1 MiB");
+        assertEquals("locked memory: seen no limit, needed " + OWN + " bytes for each of the first 16 peers, " + later
+            + " for each further one, and " + shared + " that these share.",
+            usual.lockedMemory(Long.MAX_VALUE).toString());
+        long limit = 16L * OWN + shared + 984 * later;
+        assertTrue(usual.lockedMemory(limit).seen().endsWith("enough for 1000 of them"));
+        assertTrue(usual.lockedMemory(limit - 1).seen().endsWith("enough for 999 of them"));
+        assertTrue(usual.lockedMemory(3L * OWN + 7).seen().endsWith("enough for 3 of them"));
+        VerbsSettings messages = VerbsSettings.ofMessages(DriverConfig.builder().build());
+        assertTrue(messages.next(15).pinnedBytes() > 16 << 20);
+        assertTrue(messages.next(16).pinnedBytes() < 1 << 20, "each pins less than 1 MiB");
     }
 
     @Test
@@ -70,7 +89,7 @@ class LockedMemoryTest {
     void shouldBePartOfTheVerdictOnALinkThatIsChosen() {
         FakeVerbs fake = new FakeVerbs(new FakeVerbs.Network(), "10.0.0.1");
         VerbsLinkProvider below = new VerbsLinkProvider(fake::libraries, VerbsSettings::ofPackets);
-        Verdict verdict = new RxmLinkProvider("verbsrxm", below, false).verdict(
+        Verdict verdict = new RxmLinkProvider("verbsrxm", below).verdict(
             new Info(), "driver", DriverConfig.builder().build());
         boolean isEnough = VerbsDevices.lockedMemoryLimitBytes() >= OWN;
         assertEquals(isEnough, verdict.chosen(), verdict::toString);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
@@ -94,6 +95,40 @@ class SharedReceiveQueueTest {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
     void shouldServeAllConnectionsFromOneQueue(long seed) {
         open();
+        exchange(seed);
+        await("all receives, seed " + seed, this::isAllPosted);
+        // registrations for single transfers are given back later
+        settle();
+        assertEquals(1, server.node.verbs.dataPath.shared.count());
+        assertEquals(List.of(), server.node.errors);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldGiveOnlyTheFirstConnectionsReceivesOfTheirOwn(long seed) {
+        open("jfabric.verbs.sharedReceives", "0", "jfabric.verbs.ownConnections", "1");
+        long packet = RxmNode.EAGER + 64;
+        List<String> calls = server.node.verbs.calls;
+        assertEquals(1, Collections.frequency(calls, "ibv_reg_mr " + PinnedMemory.pages(256 * packet)));
+        assertEquals(2, Collections.frequency(calls, "ibv_reg_mr " + PinnedMemory.pages(32 * packet)));
+        assertEquals(1, Collections.frequency(calls, "ibv_create_srq 1024"));
+        exchange(seed);
+        settle();
+        assertEquals(1024, server.node.verbs.dataPath.shared.posted());
+        assertEquals(List.of(), server.node.errors);
+        // the place of one that has gone is taken by the next
+        RxmTold first = clients.getFirst();
+        first.channel.close(FabricErrno.ECONNABORTED);
+        await("its end", () -> side(0).downErrno != 0);
+        settle();
+        RxmNode further = new RxmNode(network, "10.0.0.9");
+        nodes.add(further);
+        RxmTold told = further.connect(server.address);
+        await("a connection", told::isUp);
+        assertEquals(2, Collections.frequency(calls, "ibv_reg_mr " + PinnedMemory.pages(256 * packet)));
+    }
+
+    private void exchange(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 2000; i++) {
             int client = random.nextInt(CLIENTS);
@@ -112,11 +147,6 @@ class SharedReceiveQueueTest {
                 side(client).received.size() == clients.get(client).sent()
                     && clients.get(client).received.size() == side(client).sent());
         }
-        await("all receives, seed " + seed, this::isAllPosted);
-        // registrations for single transfers are given back later
-        settle();
-        assertEquals(1, server.node.verbs.dataPath.shared.count());
-        assertEquals(List.of(), server.node.errors);
     }
 
     /** Three that send all they can at once get on alike. */

@@ -77,6 +77,11 @@ final class Told extends ChannelHandler {
         public boolean takesEarly(long address, int length) {
             return false;
         }
+
+        @Override
+        public boolean onWritten(int lengthBytes, long data) {
+            throw new AssertionError("no memory was written");
+        }
     };
 
     /** The engine's side of its making. */
