@@ -107,12 +107,17 @@ public final class OpenMetricsText {
         return page.text.append("# EOF\n").toString();
     }
 
+    /** What a family is; null if that is not known. */
+    static String help(String family) {
+        return HELP.get(family.replaceFirst("^jfabric_(endpoint|peer|link|group|reader|host)_", ""));
+    }
+
     private void describe(Metric metric) {
         text.append("# TYPE ").append(metric.name()).append(' ').append(metric.kind().text()).append('\n');
         if (!metric.unit().isEmpty()) {
             text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
         }
-        String help = HELP.get(metric.name().replaceFirst("^jfabric_(endpoint|peer|link|group|reader|host)_", ""));
+        String help = help(metric.name());
         if (help != null) {
             text.append("# HELP ").append(metric.name()).append(' ').append(help).append('\n');
         }

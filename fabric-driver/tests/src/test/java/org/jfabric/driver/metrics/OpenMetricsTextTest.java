@@ -1,12 +1,21 @@
 package org.jfabric.driver.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
@@ -15,6 +24,8 @@ import org.jfabric.driver.resource.SystemCounters;
 import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.WaitLabel;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class OpenMetricsTextTest {
     private final CountersManager counters = new CountersManager(
@@ -43,6 +54,19 @@ class OpenMetricsTextTest {
         assertEquals(Map.of(Map.of(), 17.0), page.samples("jfabric_driver_commands_total"));
         assertEquals(Map.of(Map.of(), 0.0015), page.samples("jfabric_driver_cycle_max_seconds"));
         assertEquals(Map.of(Map.of(), 1_750_000_000.123), page.samples("jfabric_driver_slow_cycle_time_seconds"));
+    }
+
+    /** Those of the alert rules and of the dashboard. */
+    @ParameterizedTest
+    @ValueSource(strings = {"prometheus/jfabric.rules.yaml", "grafana/jfabric.json"})
+    void shouldHaveTheMetricsThatAreDeployed(String file) throws IOException {
+        Set<String> names = Pattern.compile("\\b(jfabric|process|jvm)_\\w+").matcher(
+            Files.readString(Path.of("../deploy").resolve(file))).results().map(MatchResult::group)
+            .collect(Collectors.toCollection(TreeSet::new));
+        assertTrue(names.size() > 10, names::toString);
+        for (String name : names) {
+            assertNotNull(OpenMetricsText.help(name.replaceFirst("_(total|bucket|info)$", "")), name);
+        }
     }
 
     @Test
