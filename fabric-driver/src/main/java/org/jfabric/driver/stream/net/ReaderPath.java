@@ -206,8 +206,14 @@ final class ReaderPath {
     }
 
     void leave() {
-        if (writer.isSet()) {
+        if (!writer.isSet()) {
+            return;
+        }
+        if (reader.member() != 0) {
             node.sender().leave(writer, reader.member(), reader.next());
+        } else if (!node.hasSuccessor(reader)) {
+            // the Accept may have been lost, which has the number to leave by
+            node.sender().join(writer, reader, cookie, reader.nowNs());
         }
     }
 

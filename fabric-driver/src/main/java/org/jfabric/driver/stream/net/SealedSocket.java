@@ -39,8 +39,9 @@ public final class SealedSocket extends StreamSocket {
     private final StreamSocket port;
     private final LongSupplier clock;
     private final String group;
+    private final byte[] ownUse;
     private final byte[] peerUse;
-    private final int admitted;
+    private final boolean isWriter;
     private final SealedSession own;
     private final Long2ObjectHashMap<SealedSession> sessions = new Long2ObjectHashMap<>();
     private final Budget unknown;
@@ -56,6 +57,7 @@ public final class SealedSocket extends StreamSocket {
     private SealedSession candidate;
     private long plainDatagrams;
     private long unopened;
+    private long unadmitted;
     private long noticed;
 
     /**
@@ -78,9 +80,10 @@ public final class SealedSocket extends StreamSocket {
             throw new FabricException(FabricErrno.EMSGSIZE, "a datagram of " + bytes + " bytes is too short for group "
                 + group + ", which is sealed", "Raise jfabric.udp.maxMessageBytes.");
         }
-        own = new SealedSession(random.getAsLong(), random.getAsLong(), GroupKeys.use(isWriter, path, group));
+        this.isWriter = isWriter;
+        ownUse = GroupKeys.use(isWriter, path, group);
         peerUse = GroupKeys.use(!isWriter, path, group);
-        admitted = isWriter ? JoinDecoder.TEMPLATE_ID : CookieDecoder.TEMPLATE_ID;
+        own = new SealedSession(random.getAsLong(), random.getAsLong(), ownUse);
         unknown = new Budget(UNKNOWN, clock.getAsLong());
         memory = Arena.ofAuto().allocate(2L * bytes + Long.BYTES, Long.BYTES);
         outgoing = memory.address();
@@ -118,6 +121,14 @@ public final class SealedSocket extends StreamSocket {
     /** Datagrams that were ignored for other reasons: another key, a change on the way, a repetition. */
     public long unopened() {
         return unopened;
+    }
+
+    /**
+     * Datagrams that were ignored because their session is not admitted: those of before this socket was opened, of a
+     * group that is being joined, and more unknown ones than are looked at.
+     */
+    public long unadmitted() {
+        return unadmitted;
     }
 
     @Override
@@ -175,32 +186,67 @@ public final class SealedSocket extends StreamSocket {
             && UnsafeApi.getShort(port.address() + Integer.BYTES) == MessageHeaderDecoder.SCHEMA_ID;
     }
 
+    /** Opens what has arrived; its length, 0 if it is to be ignored, negative if it cannot be opened. */
     private int open(int length) {
         UnsafeApi.copyMemory(null, port.address(), sealed, BYTES, length);
         long high = head.getLong(0);
         long low = head.getLong(Long.BYTES);
         long number = head.getLong(2 * Long.BYTES);
+        if (high == own.high && low == own.low) {
+            // what is sent to a multicast group comes back
+            return 0;
+        }
         SealedSession known = sessions.get(high);
         boolean isKnown = known != null && known.low == low;
-        if (number < 0 || isKnown && !known.isNew(number)
-            || !(isKnown && known.isPrepared(keys, number)) && !mayPrepare()) {
+        if (number < 0 || isKnown && !known.isNew(number)) {
             return -1;
+        }
+        if (!(isKnown && known.isPrepared(keys, number)) && !mayPrepare()) {
+            return notAdmitted();
         }
         SealedSession session = isKnown ? known : new SealedSession(high, low, peerUse);
-        int opened = session.open(keys, number, sealed, HEADER, length - HEADER, plain);
-        if (opened < MessageHeaderDecoder.ENCODED_LENGTH) {
-            return -1;
+        int opened = open(session, number, length);
+        if (opened < 0) {
+            return isKnown ? -1 : openOfOwnSide(high, low, number, length);
         }
-        UnsafeApi.copyMemory(plain, BYTES, null, incoming, opened);
         if (!isKnown) {
-            if (UnsafeApi.getShort(incoming + Short.BYTES) != admitted) {
-                return -1;
+            if (template() != (isWriter ? JoinDecoder.TEMPLATE_ID : CookieDecoder.TEMPLATE_ID)) {
+                return notAdmitted();
             }
             candidate = session;
         }
         session.heardNs = clock.getAsLong();
         session.opened(number);
         return opened;
+    }
+
+    private int open(SealedSession session, long number, int length) {
+        int opened = session.open(keys, number, sealed, HEADER, length - HEADER, plain);
+        if (opened < MessageHeaderDecoder.ENCODED_LENGTH) {
+            return -1;
+        }
+        UnsafeApi.copyMemory(plain, BYTES, null, incoming, opened);
+        return opened;
+    }
+
+    /** All readers of a multicast group get the question of each, and a writer asks whether there is another one. */
+    private int openOfOwnSide(long high, long low, long number, int length) {
+        if (!mayPrepare()) {
+            return notAdmitted();
+        }
+        int opened = open(new SealedSession(high, low, ownUse), number, length);
+        boolean isBetweenWriters = opened > 0 && isWriter
+            && (template() == JoinDecoder.TEMPLATE_ID || template() == CookieDecoder.TEMPLATE_ID);
+        return opened < 0 || isBetweenWriters ? opened : 0;
+    }
+
+    private int template() {
+        return UnsafeApi.getShort(incoming + Short.BYTES);
+    }
+
+    private int notAdmitted() {
+        unadmitted++;
+        return 0;
     }
 
     private boolean mayPrepare() {

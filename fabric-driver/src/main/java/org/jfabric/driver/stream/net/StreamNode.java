@@ -41,6 +41,8 @@ public final class StreamNode {
     private static final int NAK_GROUP = NakDecoder.RangesDecoder.sbeHeaderSize();
     private static final int TEXT_LENGTH = 4;
     private static final int LONGEST_TEXT = 256;
+    /** Readers that have left last, a power of two: more do not leave while a datagram is late. */
+    private static final int LEFT = 1 << 10;
 
     /** A stream that is sent by this socket. */
     private record Sent(byte[] group, StreamWriter writer, int path) {
@@ -51,6 +53,9 @@ public final class StreamNode {
     private final ControlSender sender;
     private final Cookies cookies;
     private final List<Sent> sent = new ArrayList<>();
+    /** Their numbers: a cookie is good for a while, so a late Join would bring one back. Null before the first. */
+    private long[] left;
+    private int leftCount;
     /** By the numbers that name a reader: its own, until it has joined, and the stream's. */
     private final Long2ObjectHashMap<ReaderPath> paths = new Long2ObjectHashMap<>();
     private final UnsafeBuffer buffer = new UnsafeBuffer(0, 0);
@@ -114,9 +119,34 @@ public final class StreamNode {
         sent.removeIf(each -> each.writer == writer);
     }
 
+    /** A reader of a writer has left, or was removed. */
+    void left(long reader) {
+        left = left == null ? new long[LEFT] : left;
+        left[leftCount++ & LEFT - 1] = reader;
+    }
+
+    boolean hasLeft(long reader) {
+        for (int i = 0; left != null && i < LEFT; i++) {
+            if (left[i] == reader) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A path of a reader gets the datagrams with a number. */
     void add(long number, ReaderPath path) {
         paths.put(number, path);
+    }
+
+    /** Whether another reader has come since, which takes the place of one that leaves at the writer, too. */
+    boolean hasSuccessor(StreamReader leaving) {
+        for (ReaderPath each : paths.values()) {
+            if (each.reader() != leaving && !each.reader().isOver()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Closes it as soon as no reader is left. Returns whether that is now. */

@@ -253,6 +253,7 @@ public final class StreamReader {
             && (refuse.errno() == FabricErrno.ENODATA || refuse.errno() == FabricErrno.EINVAL
                 && from.logId().equals(new UUID(refuse.logIdHigh(), refuse.logIdLow())))) {
             // of an earlier term, too: the log says whether it can be continued there
+            isGone = true;
             behind(from.position());
         } else {
             if (from != null && refuse.errno() == FabricErrno.EINVAL) {
@@ -549,7 +550,7 @@ public final class StreamReader {
     }
 
     private void farewell(ReaderPath path) {
-        if (farewells++ < MOST_FAREWELLS && member != 0) {
+        if (farewells++ < MOST_FAREWELLS) {
             path.leave();
         }
     }
@@ -561,7 +562,7 @@ public final class StreamReader {
             return 1;
         }
         ReaderPath path = paths[farewells % paths.length];
-        if (member == 0 || nowNs - farewellNs < path.trip().timeoutNs() << Math.min(farewells, BACK_OFFS)) {
+        if (nowNs - farewellNs < path.trip().timeoutNs() << Math.min(farewells, BACK_OFFS)) {
             return 0;
         }
         farewellNs = nowNs;
@@ -572,7 +573,9 @@ public final class StreamReader {
     /** The socket is about to be closed: no answer is awaited. */
     void lastFarewell() {
         for (ReaderPath path : paths) {
-            farewell(path);
+            if (member != 0) {
+                farewell(path);
+            }
         }
         gone();
     }

@@ -542,8 +542,11 @@ public final class StreamWriter {
     void onJoin(int path, StreamSocket port, JoinDecoder join, LogPosition from, String readerName) {
         RemoteReader reader = find(join.reader());
         if (reader == null) {
-            removeOther(path, port.name(), port.nameLength());
-            int errno = join.member() != 0 ? FabricErrno.ECONNRESET : refusal(from);
+            boolean hasLeft = nodes[path].hasLeft(join.reader());
+            if (!hasLeft) {
+                removeOther(path, port.name(), port.nameLength());
+            }
+            int errno = hasLeft || join.member() != 0 ? FabricErrno.ECONNRESET : refusal(from);
             if (errno != 0) {
                 nodes[path].sender().refuse(
                     port.name(), port.nameLength(), join.reader(), join.timeNs(), this, errno);
@@ -686,6 +689,9 @@ public final class StreamWriter {
         readers.remove(reader);
         findHosts();
         followers -= reader.follows() ? 1 : 0;
+        for (StreamNode node : nodes) {
+            node.left(reader.id());
+        }
         if (errno == 0) {
             forget(reader);
         } else {

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jfabric.driver.kit.Effort;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.SocketName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -92,6 +93,10 @@ class SealedSocketTest {
         for (int i = 0; i < 2_000; i++) {
             step(100_000);
         }
+    }
+
+    private static long ignored(SealedSocket socket) {
+        return socket.unopened() + socket.plainDatagrams() + socket.unadmitted();
     }
 
     private void record() {
@@ -199,8 +204,7 @@ class SealedSocketTest {
             }
         }
         settle();
-        assertEquals(refused, writerSocket.unopened() + writerSocket.plainDatagrams() + readerSocket.unopened()
-            + readerSocket.plainDatagrams());
+        assertEquals(refused, ignored(writerSocket) + ignored(readerSocket));
         assertEquals(source.next(), sink.next, sink::toString);
         assertEquals(1, source.writer.readers().size());
         assertEquals(FabricErrno.EKEYREJECTED, writerSocket.takeNotice().errno());
@@ -243,7 +247,60 @@ class SealedSocketTest {
         assertEquals(source.next(), sink.next, sink::toString);
         assertEquals(0, sink.gaps);
         assertEquals(1, source.writer.readers().size());
-        assertTrue(writerSocket.unopened() > 100 && readerSocket.unopened() > 100);
+        assertTrue(ignored(writerSocket) > 100 && ignored(readerSocket) > 100);
+    }
+
+    /** Members of a multicast group get each other's datagrams, and their own. */
+    @Test
+    void shouldNameNoKeyWhenAllMembersHaveIt() {
+        SocketName group = SimulatedPaths.name("239.0.0.1", 4100);
+        List<SealedSocket> sockets = new ArrayList<>();
+        List<StreamNet> nets = new ArrayList<>();
+        List<ListSink> sinks = new ArrayList<>();
+        ListSource second = new ListSource(new UUID(3, 4), 1, 0, 1 << 14);
+        for (int i = 0; i < 4; i++) {
+            SimulatedPaths.Port port = network.open("10.0.2." + i, 4100);
+            network.joinGroup(port, group);
+            sockets.add(new SealedSocket(port, keys(1), GROUP, i < 2, 0, random::nextLong, () -> network.nowNs));
+            nets.add(new StreamNet(random::nextLong, network.nowNs));
+        }
+        for (int i : new int[] {0, 2, 3}) {
+            List<StreamPath> way = List.of(new StreamPath(nets.get(i).open(sockets.get(i)), group));
+            if (i == 0) {
+                source.writer = nets.get(i).publish(GROUP, source, StreamPolicy.reliable(), way);
+            } else {
+                sinks.add(new ListSink("reader" + i, Map.of(LOG, source)));
+                nets.get(i).subscribe(GROUP, "reader" + i, null, sinks.getLast(), way);
+            }
+        }
+        for (int i = 0; i < 5_000; i++) {
+            if (i == 1_500) {
+                nets.get(1).publish(GROUP, second, StreamPolicy.reliable(),
+                    List.of(new StreamPath(nets.get(1).open(sockets.get(1)), group)));
+            }
+            // in the end more datagrams than unknown ones are looked at
+            network.advance(network.nowNs + (i < 3_000 ? 1_000_000 : 10_000));
+            nets.forEach(net -> net.step(network.nowNs));
+            sinks.forEach(sink -> sink.consume(100));
+            source.offer(new ListSource.Message(0, 0, 0, new byte[random.nextInt(300)]));
+        }
+        sinks.forEach(sink -> assertTrue(sink.next > 3_500, sink::toString));
+        assertEquals(0, sockets.getFirst().unadmitted());
+        sockets.forEach(socket -> assertNull(socket.takeNotice()));
+        assertTrue(source.events.contains("other 10.0.2.1:4100"), source.events::toString);
+        assertEquals(List.of("other 10.0.2.0:4100"), second.events);
+    }
+
+    @Test
+    void shouldNameNoKeyWhenItHearsReadersOfTheLastWriter() {
+        openWriter(keys(1));
+        subscribe(keys(1));
+        stream(50);
+        // at the same address
+        openWriter(keys(1));
+        stream(500);
+        assertTrue(writerSocket.unadmitted() > 0);
+        assertNull(writerSocket.takeNotice());
     }
 
     @Test

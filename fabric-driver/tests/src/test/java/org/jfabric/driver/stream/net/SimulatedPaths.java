@@ -96,7 +96,7 @@ final class SimulatedPaths {
     private void send(Port from, byte[] bytes, long to) {
         sentBytes += bytes.length;
         for (Port port : ports.getOrDefault(to, List.of())) {
-            if (port == from || isCut(from.host, port.host) || random.nextInt(1000) < lostPerMille
+            if (isCut(from.host, port.host) || random.nextInt(1000) < lostPerMille
                 || loss.isLost(from, port, bytes)) {
                 continue;
             }

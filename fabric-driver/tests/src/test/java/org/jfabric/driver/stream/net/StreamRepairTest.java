@@ -10,8 +10,10 @@ import java.util.SplittableRandom;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import org.jfabric.codec.stream.AcceptDecoder;
 import org.jfabric.codec.stream.DataDecoder;
 import org.jfabric.codec.stream.FragmentDecoder;
+import org.jfabric.codec.stream.JoinDecoder;
 import org.jfabric.codec.stream.LeaveDecoder;
 import org.jfabric.codec.stream.LostDecoder;
 import org.junit.jupiter.api.Test;
@@ -289,6 +291,67 @@ class StreamRepairTest {
         assertTrue(nets.getLast().isClosing());
         runUntil(() -> writer.readers().isEmpty() && !nets.getLast().isClosing(), "left, and the socket closed");
         assertTrue(network.nowNs - leftNs <= 50 * network.delayNs, () -> "after " + (network.nowNs - leftNs) + " ns");
+    }
+
+    /** It would be waited for until it counts as silent. */
+    @Test
+    void shouldNotComeBackByALateCopyOfItsJoin() {
+        open(StreamPolicy.reliable(), 0, 1, false);
+        List<Runnable> late = new ArrayList<>();
+        network.loss = (from, to, bytes) -> {
+            if (template(bytes) == JoinDecoder.TEMPLATE_ID) {
+                late.add(() -> from.send(bytes, to.name));
+            }
+            return false;
+        };
+        List<StreamPath> ways = join(0, 4200, 1, false);
+        runUntil(() -> writer.readers().size() == 1, "joined");
+        readers.getFirst().leave();
+        runUntil(() -> writer.readers().isEmpty(), "left");
+        assertEquals(2, late.size(), "without a cookie, and with it");
+        List.copyOf(late).forEach(Runnable::run);
+        run(10 * network.delayNs);
+        assertEquals(List.of("joined reader0", "left reader0 0"), source.events);
+        // one of before does not take the place of another one at its address either
+        readers.add(nets.getLast().subscribe("quotes", "reader1", null, new ListSink("reader1", Map.of(LOG, source)),
+            ways));
+        runUntil(() -> writer.readers().size() == 1, "joined by another one");
+        late.get(1).run();
+        run(10 * network.delayNs);
+        assertEquals(List.of("joined reader0", "left reader0 0", "joined reader1"), source.events);
+    }
+
+    /** It does not have the number yet by which it would leave. */
+    @Test
+    void shouldLeaveThoughTheWriterWasNotHeardToAcceptIt() {
+        open(StreamPolicy.reliable(), 0, 1, false);
+        network.loss = (from, to, bytes) -> template(bytes) == AcceptDecoder.TEMPLATE_ID && readers.isEmpty();
+        join(0, 4200, 1, false);
+        StreamReader reader = readers.removeFirst();
+        runUntil(() -> writer.readers().size() == 1, "joined");
+        reader.leave();
+        run(2 * network.delayNs);
+        readers.add(reader);
+        long leftNs = network.nowNs;
+        runUntil(() -> writer.readers().isEmpty(), "left");
+        assertTrue(network.nowNs - leftNs <= 50 * network.delayNs, () -> "after " + (network.nowNs - leftNs) + " ns");
+    }
+
+    @Test
+    void shouldNotTakeThePlaceOfTheNextReaderWhileItLeaves() {
+        open(StreamPolicy.reliable(), 0, 1, false);
+        AtomicInteger joins = new AtomicInteger();
+        // the first one has no cookie yet
+        network.loss = (from, to, bytes) ->
+            template(bytes) == JoinDecoder.TEMPLATE_ID && joins.getAndIncrement() > 0 && readers.isEmpty();
+        List<StreamPath> ways = join(0, 4200, 1, false);
+        StreamReader reader = readers.removeFirst();
+        runUntil(() -> joins.get() > 1, "asks to join");
+        reader.leave();
+        readers.add(nets.getLast().subscribe("quotes", "reader1", null, new ListSink("reader1", Map.of(LOG, source)),
+            ways));
+        run(1_000_000_000);
+        assertEquals(List.of("joined reader1"), source.events);
     }
 
     @Test
