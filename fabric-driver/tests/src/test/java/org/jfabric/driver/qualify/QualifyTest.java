@@ -66,8 +66,10 @@ class QualifyTest {
     }
 
     @Test
-    void shouldMakeAllStepsOfEthernetAndWriteAReportWithoutAddresses() throws Exception {
-        TestProcess caller = run(System.getenv("PATH"));
+    void shouldMakeTheStepsOfEthernetAndWriteAReportWithoutAddresses() throws Exception {
+        // but for those that differ from others by the link alone
+        TestProcess caller = run(System.getenv("PATH"), "--only",
+            "^(?!conformance, tcp|contents, tcp msg|contents, .*: C to C|a peer that is killed, tcp)");
         assertEquals(0, caller.status(), caller::toString);
         String report = report();
         assertTrue(report.contains(" 0 failed, 0 skipped"), report);
