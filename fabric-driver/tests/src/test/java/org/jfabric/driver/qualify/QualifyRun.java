@@ -345,7 +345,7 @@ final class QualifyRun {
 
     /** Our own applications; {@code isChecked} has the one here measure. */
     private String peers(Exchange exchange) throws Exception {
-        Request request = new Request(Part.PEER, exchange, true, 0, isQuick ? 500 : 100_000);
+        Request request = new Request(Part.PEER, exchange, true, 0, isQuick ? 500 : 20_000);
         TestProcess process = programs.call(request, start(request));
         try {
             ended(process, PROGRAM_S);
