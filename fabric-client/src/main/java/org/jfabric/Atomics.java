@@ -4,11 +4,11 @@ import org.agrona.DirectBuffer;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.info.AtomicDatatype;
 import org.jfabric.info.AtomicOperation;
+import org.jfabric.info.EndpointType;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.MrMode;
-import org.jfabric.info.Protocol;
 import org.jfabric.layout.AtomicForm;
 
 /**
@@ -52,9 +52,9 @@ public final class Atomics {
     Atomics(Endpoint endpoint, Info info) {
         long caps = info.caps();
         this.endpoint = endpoint;
-        // over rxm these are packets, whatever reads and writes are
+        // those of reliable datagrams are packets to the peer's driver, whatever reads and writes are
         this.isOfCard = (info.domainAttr().mrMode() & MrMode.PROV_KEY) != 0
-            && info.epAttr().protocol() != Protocol.RXM;
+            && info.epAttr().type() == EndpointType.MSG;
         this.offered = (caps & Flags.ATOMIC) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
     }
 

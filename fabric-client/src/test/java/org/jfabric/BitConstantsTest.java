@@ -41,9 +41,11 @@ class BitConstantsTest {
 
     @Test
     void shouldHaveTheBitOfTheTableForEveryFlag() throws ReflectiveOperationException {
-        ConstantTable.assertBits(Flags.class, FLAG_BITS, "LENT", "RECORDED");
+        ConstantTable.assertBits(Flags.class, FLAG_BITS, "LENT", "RECORDED", "TIMESTAMP", "CARD_CLOCK");
         assertEquals(1L << 34, Flags.LENT, "a bit of JFabric's own, in none of the tables");
         assertEquals(1L << 35, Flags.RECORDED, "as well");
+        assertEquals(1L << 37, Flags.TIMESTAMP, "as well");
+        assertEquals(1L << 38, Flags.CARD_CLOCK, "as well");
     }
 
     @Test

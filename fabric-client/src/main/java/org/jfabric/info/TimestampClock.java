@@ -2,6 +2,8 @@ package org.jfabric.info;
 
 /**
  * Whose clock the times of arrival and departure are of ({@link Flags#TIMESTAMP}). All are nanoseconds.
+ *
+ * <p>Use: {@code TimestampClock.of(Flags.MSG | Flags.TIMESTAMP)}.
  */
 public enum TimestampClock {
     /**

@@ -30,7 +30,8 @@ class DocumentedNamesTest {
         "compare", "perf/src/main/java/org/jfabric/perf/compare/CompareCommand.java",
         "test-verbs", "config/verbs-vm/test-verbs",
         "test-aarch64", "config/aarch64/test-aarch64",
-        "torture", "fabric-driver/tests/src/test/java/org/jfabric/driver/torture/TortureMain.java");
+        "torture", "fabric-driver/tests/src/test/java/org/jfabric/driver/torture/TortureMain.java",
+        "qualify", "fabric-driver/tests/src/test/java/org/jfabric/driver/qualify/QualifyMain.java");
     private static final Pattern DECLARED = Pattern.compile("(?:\\bnames = \"|^ +)(--[a-z-]+)[\")]", Pattern.MULTILINE);
     /** Of the JVM, not of a command. */
     private static final Set<String> OF_JAVA = Set.of("--add-opens");
@@ -212,8 +213,8 @@ class DocumentedNamesTest {
         assertEquals(0, all.status(), all::err);
         assertEquals(ToolRun.of("--help").out(), all.out());
         assertEquals(ToolRun.of("stat", "--help").out(), ToolRun.of("help", "stat").out());
-        for (String command : List.of("compare", "sample", "test-verbs", "test-aarch64", "torture", "jcstress",
-            "jdk", "clean", "help")) {
+        for (String command : List.of("compare", "sample", "test-verbs", "test-aarch64", "torture", "qualify",
+            "jcstress", "jdk", "clean", "help")) {
             assertTrue(all.out().lines().anyMatch(line -> line.startsWith("  " + command + " ")), all.out());
         }
     }

@@ -95,7 +95,8 @@ class FabricToolTest {
         }
         Set<String> explained = new TreeSet<>();
         for (String type : List.of(
-            "org.jfabric.simulation.SimulateCommand", "org.jfabric.driver.torture.TortureMain")) {
+            "org.jfabric.simulation.SimulateCommand", "org.jfabric.driver.torture.TortureMain",
+            "org.jfabric.driver.qualify.QualifyMain")) {
             explained.add(explains(new CommandLine(Class.forName(type)).getUsageMessage()));
         }
         for (String command : List.of("test-verbs", "test-aarch64", "jcstress")) {

@@ -30,14 +30,15 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     synopsisSubcommandLabel = "COMMAND",
     footer = {
-        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Seven"
-            + " more commands are built when first used:",
+        "%n'./fabric help COMMAND' and './fabric COMMAND --help' show the options of a command. Eight more"
+            + " commands are built when first used:",
         "  sample       Runs a sample program, or lists them, see './fabric sample --help'.",
         "  compare      Measures JFabric beside other libraries, see './fabric compare --help'.",
         "  test-verbs   Tries the links of RDMA devices in a virtual machine, see './fabric test-verbs --help'.",
         "  test-aarch64 Runs tests on an emulated aarch64 processor, see './fabric test-aarch64 --help'.",
         "  simulate     Runs drivers and clients in virtual time, with faults, see './fabric simulate --help'.",
         "  torture      Kills and harms processes that send to each other, see './fabric torture --help'.",
+        "  qualify      Tries all links between two hosts and reports, see './fabric qualify --help'.",
         "  jcstress     Tries what threads share without locks under jcstress, see './fabric jcstress --help'.",
         "  jdk          Prints the folder of the JDK that ./fabric has found, for JAVA_HOME."
     })
