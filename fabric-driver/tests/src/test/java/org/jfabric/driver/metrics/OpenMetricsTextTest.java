@@ -58,7 +58,7 @@ class OpenMetricsTextTest {
 
     /** Those of the alert rules and of the dashboard. */
     @ParameterizedTest
-    @ValueSource(strings = {"prometheus/jfabric.rules.yaml", "grafana/jfabric.json"})
+    @ValueSource(strings = {"prometheus/rules.yaml", "grafana/jfabric.json"})
     void shouldHaveTheMetricsThatAreDeployed(String file) throws IOException {
         Set<String> names = Pattern.compile("\\b(jfabric|process|jvm)_\\w+").matcher(
             Files.readString(Path.of("../deploy").resolve(file))).results().map(MatchResult::group)
