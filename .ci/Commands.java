@@ -26,11 +26,11 @@ final class Commands {
     private static final int TUTORIAL_S = 60;
     private static final int STREAM_S = 15;
 
-    /** Other steps of {@code .ci/run}, and what {@code mvn -DskipTests install} does among other things. */
+    /** Other steps of {@code .ci/run}. */
     private static final Pattern ELSEWHERE = Pattern.compile(
-        "mvn verify|mvn -DskipTests package|\\.ci/run|\\./fabric (pingpong|test-verbs.*)");
+        "mvn verify|\\.ci/run|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
     /** Needs a peer, a repository to deploy to, a second driver beside that of this run, or another process's end. */
-    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare|driver.*)|mvn .* deploy");
+    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare|qualify.*|driver.*)|mvn .* deploy");
     private static final Pattern ENDLESS = Pattern.compile("\\./fabric (top|web)");
     private static final Pattern PROGRAM = Pattern.compile(
         "(\\./fabric|\\./mvnw|(JAVA_HOME=\\S+( jdk\\))? )?mvn|\\$\\(\\./fabric jdk\\)/bin/java|config/[a-z]+/[a-z-]+|\\.ci/run)"

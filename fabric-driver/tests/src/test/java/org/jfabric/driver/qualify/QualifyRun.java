@@ -176,6 +176,8 @@ final class QualifyRun {
         List<String> command = Programs.java(FabricTool.class, "info", "--why");
         command.add(1, "-Djfabric.link.enabled=" + String.join(",", exchanges.stream().map(each -> each.link)
             .filter(link -> !link.equals("packet")).distinct().toList()));
+        // a driver that runs on this host would be asked for its own links
+        command.add(1, "-Djfabric.dir.base=" + Path.of(System.getProperty("java.io.tmpdir"), "jfabric-qualify-none"));
         TestProcess info = ended(TestProcess.start(command), PROGRAM_S);
         List<String> lacking = exchanges.stream().map(each -> each.link).filter(link -> !link.equals("packet")
             && info.lines().stream().noneMatch(each -> each.strip().startsWith(link + ": chosen"))).toList();
