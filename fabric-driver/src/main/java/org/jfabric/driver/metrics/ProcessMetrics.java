@@ -5,13 +5,13 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.math.BigDecimal;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Metrics of the process in which the driver runs, of its JVM and of the file system of its directory. Names of the
@@ -70,16 +70,12 @@ final class ProcessMetrics {
                 }
             }
             for (String line : Files.readAllLines(PROC.resolve("limits"))) {
-                if (line.startsWith("Max open files")) {
+                if (line.matches("Max open files +\\d.*")) {
                     gauge("process_max_fds", number(line));
                 }
             }
-            try (DirectoryStream<Path> open = Files.newDirectoryStream(PROC.resolve("fd"))) {
-                long count = 0;
-                for (Path each : open) {
-                    count += each.isAbsolute() ? 1 : 0;
-                }
-                gauge("process_open_fds", count);
+            try (Stream<Path> open = Files.list(PROC.resolve("fd"))) {
+                gauge("process_open_fds", open.count());
             }
         } catch (IOException e) {
             // no /proc, or out of descriptors

@@ -233,7 +233,7 @@ class VerbsReliableMemoryTest {
         a.node.memory.buffer().putLong(0, 77);
         ok(a.endpoint.remoteMemory().writemsg(request.opContext(1)));
         a.node.await(1);
-        // connected now: only the card and the driver of the first run, so that nobody answers
+        // connected now: only the card and the driver of the first run, so that no process answers
         a.node.memory.buffer().putLong(0, 78);
         ok(a.endpoint.remoteMemory().writemsg(request.opContext(2)));
         ok(a.endpoint.remoteMemory().writemsg(

@@ -2,7 +2,6 @@ package org.jfabric.driver.link.udp;
 
 import org.agrona.concurrent.EpochNanoClock;
 import org.agrona.concurrent.SystemEpochNanoClock;
-import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.driver.resource.Stage;
 import org.jfabric.driver.resource.StageTimes;
@@ -46,9 +45,7 @@ final class TimedDatagrams implements DatagramIntake {
         for (int i = 0; i < count; i++) {
             long name = taken.nameAddress(i);
             taken.nameLength(i, MessageVector.NAME_BYTES);
-            DatagramChannel channel = sources.find(
-                UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-            UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+            UdpChannel sender = UdpChannel.sender(sources, name, unknownSenders);
             if (!sender.isOverRate(taken.transferred(i))) {
                 long timeNs = port.timeNs(taken, i, isOfCard);
                 sample(timeNs);

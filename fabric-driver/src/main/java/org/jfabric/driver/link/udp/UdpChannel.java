@@ -7,6 +7,7 @@ import org.jfabric.driver.link.ChannelHandler;
 import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.link.support.DatagramChannel;
+import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.driver.link.support.PeerRate;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.info.FabricErrno;
@@ -62,6 +63,12 @@ public final class UdpChannel extends DatagramChannel {
     /** Whether a socket address in memory is an IPv6 address. */
     public static boolean isIn6(long nameAddress) {
         return UnsafeApi.getShort(nameAddress) == 10;
+    }
+
+    /** The channel of a datagram's sender. */
+    static UdpChannel sender(DatagramSources sources, long nameAddress, UdpChannel unknownSenders) {
+        DatagramChannel known = sources.find(keyHigh(nameAddress), keyLow(nameAddress), keyRest(nameAddress));
+        return known == null ? unknownSenders : (UdpChannel) known;
     }
 
     /** First half of an IPv6 address; 0 for IPv4. */

@@ -282,9 +282,7 @@ public final class UdpEndpoint extends DatagramEndpoint<UdpChannel, UdpPort> {
     }
 
     private void open(long name, long address, int length, boolean isData) {
-        DatagramChannel channel = sources().find(
-            UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-        UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+        UdpChannel sender = UdpChannel.sender(sources(), name, unknownSenders);
         // before it costs more; handshakes have limits of their own
         if (isData && sender.isOverRate(length)) {
             return;

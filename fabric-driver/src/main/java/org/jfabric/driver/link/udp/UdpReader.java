@@ -1,6 +1,5 @@
 package org.jfabric.driver.link.udp;
 
-import org.jfabric.driver.link.support.DatagramChannel;
 import org.jfabric.driver.link.support.DatagramSources;
 import org.jfabric.ffi.MessageVector;
 
@@ -62,9 +61,7 @@ final class UdpReader {
             long name = taken.nameAddress(i);
             // the kernel overwrites this field with the length of the sender's address
             taken.nameLength(i, MessageVector.NAME_BYTES);
-            DatagramChannel channel = sources.find(
-                UdpChannel.keyHigh(name), UdpChannel.keyLow(name), UdpChannel.keyRest(name));
-            UdpChannel sender = channel == null ? unknownSenders : (UdpChannel) channel;
+            UdpChannel sender = UdpChannel.sender(sources, name, unknownSenders);
             if (!sender.isOverRate(taken.transferred(i))) {
                 sender.handler().onMessage(flags, 0, 0, taken.pieceAddress(i, 0), taken.transferred(i));
             }

@@ -43,7 +43,8 @@ public final class ScaleRun implements AutoCloseable {
     private static final double NS_PER_S = 1e9;
     private static final String REFUSED = "tcp: connections refused because of limits";
     private static final String LONGEST = "longest duty cycle ns";
-    /** With which a stub answers a command: connected, messages, refused, cut off, peers that have a message. */
+
+    /** Counts of all stubs, with which their process answers a command; reached have a message since a reset. */
     private record Stubs(long connected, long received, long refused, long cut, long reached) {
     }
 
