@@ -46,11 +46,11 @@ public final class NativeAccess {
         checked = true;
     }
 
-    /** Leaves out our own frames at the top: the message says all, and stands before the application's line then. */
+    /** Leaves out what is above the application's frames: the message says all, and stands before its line then. */
     static StackTraceElement[] ofCaller(StackTraceElement[] frames) {
-        int first = 0;
-        while (first < frames.length && frames[first].getClassName().startsWith("org.jfabric.")) {
-            first++;
+        int first = frames.length;
+        while (first > 0 && !frames[first - 1].getClassName().startsWith("org.jfabric.")) {
+            first--;
         }
         return first == frames.length ? frames : Arrays.copyOfRange(frames, first, frames.length);
     }

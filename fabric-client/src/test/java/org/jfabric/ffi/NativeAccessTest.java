@@ -43,11 +43,12 @@ class NativeAccessTest {
     @Test
     void shouldShowTheApplicationsFramesAlone() {
         StackTraceElement[] frames = {new StackTraceElement("org.jfabric.ffi.NativeAccess", "check", null, 1),
+            new StackTraceElement("java.util.ArrayList", "forEach", null, 2),
             new StackTraceElement("org.jfabric.Fabric", "connect", null, 2),
             new StackTraceElement("com.example.Desk", "main", null, 3)};
         assertEquals("com.example.Desk", NativeAccess.ofCaller(frames)[0].getClassName());
         assertEquals(1, NativeAccess.ofCaller(frames).length);
-        assertEquals(2, NativeAccess.ofCaller(Arrays.copyOf(frames, 2)).length);
+        assertEquals(3, NativeAccess.ofCaller(Arrays.copyOf(frames, 3)).length);
     }
 
     private static String check(String... flags) throws Exception {

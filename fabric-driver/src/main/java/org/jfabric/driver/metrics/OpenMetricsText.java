@@ -144,8 +144,8 @@ public final class OpenMetricsText {
 
     private void describe(Metric metric) {
         String name = isOlder ? metric.name() + suffix(metric.kind()) : metric.name();
-        text.append("# TYPE ").append(name).append(' ').append(isOlder ? olderType(metric.kind()) : metric.kind().text())
-            .append('\n');
+        text.append("# TYPE ").append(name).append(' ')
+            .append(isOlder ? olderType(metric.kind()) : metric.kind().text()).append('\n');
         if (!isOlder && !metric.unit().isEmpty()) {
             text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
         }

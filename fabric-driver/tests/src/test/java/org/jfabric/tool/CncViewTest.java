@@ -56,7 +56,8 @@ class CncViewTest {
             Path shared = Files.createDirectories(base.driver("shm"));
             new OtherUser(20001).home(shared.resolve("jfabric-20001"));
             Path ofGroup = new OtherUser(20002).home(shared.resolve("jfabric-20002"));
-            Files.setPosixFilePermissions(shared.resolve("jfabric-20001"), PosixFilePermissions.fromString("rwx------"));
+            Files.setPosixFilePermissions(
+                shared.resolve("jfabric-20001"), PosixFilePermissions.fromString("rwx------"));
             Files.setPosixFilePermissions(ofGroup, PosixFilePermissions.fromString("rwxr-x---"));
             String hint = CncView.ofOtherUsers(shared);
             assertTrue(hint.contains("JFABRIC_CLIENT_DRIVER_USER=20002 "), hint);

@@ -305,7 +305,7 @@ public final class CncView implements AutoCloseable {
             : "Name the directory of a driver with --dir.");
     }
 
-    /** A sentence about the drivers of other users that this one may use, with a space before it; empty if there are none. */
+    /** A sentence about drivers of other users that this one may use, after a space; empty if there are none. */
     public static String ofOtherUsers() {
         return ofOtherUsers(DefaultDirectory.shared().getParent());
     }

@@ -55,7 +55,8 @@ final class HelpFilesCommand implements Callable<Integer> {
         String description = text(spec.usageMessage().description());
         StringBuilder page = new StringBuilder(2048);
         String summary = description.replaceFirst("(?s)(\\.|:)(\\s.*)?$", "");
-        page.append(".TH \"").append(name(command).toUpperCase(Locale.ROOT)).append("\" 1 \"\" \"JFabric\" \"JFabric\"\n")
+        page.append(".TH \"").append(name(command).toUpperCase(Locale.ROOT))
+            .append("\" 1 \"\" \"JFabric\" \"JFabric\"\n")
             .append(".SH NAME\n").append(roff(name(command))).append(" \\- ").append(roff(summary)).append('\n')
             .append(".SH SYNOPSIS\n").append(roff(new Help(spec, Help.defaultColorScheme(Help.Ansi.OFF))
                 .synopsis(0).strip().replaceAll("\\s+", " "))).append('\n')

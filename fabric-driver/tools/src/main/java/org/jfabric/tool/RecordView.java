@@ -59,8 +59,8 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
     }
 
     /**
-     * Reads a file. That of a driver of another user, which was named, is passed by the driver while it runs; the one of
-     * its predecessor is not.
+     * Reads a file. That of a driver of another user, which was named, is passed by the driver while it runs; the one
+     * of its predecessor is not.
      *
      * @return null if there is no such file.
      * @throws ToolException if it cannot be read.
