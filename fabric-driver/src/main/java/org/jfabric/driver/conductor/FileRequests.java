@@ -22,9 +22,9 @@ import org.jfabric.layout.FileType;
  * connection gets one file: its first message names it, the answer carries the descriptor, and the driver closes the
  * connection.
  *
- * <p>A user gets the files of clients of that user, with the rights that the client needs, and for reading the
- * {@code cnc}, the {@code record} and the rings that such a client reads in place. A descriptor that is open for reading
- * only cannot be opened anew for writing: the file is the driver's. Owner: conductor.
+ * <p>A user gets the files of clients of that user, with the rights that the client needs, and for reading the {@code
+ * cnc}, the {@code record} and the rings that such a client reads in place. A descriptor that is open for reading only
+ * cannot be opened anew for writing: the file is the driver's. Owner: conductor.
  */
 final class FileRequests {
     private static final FileType[] DRIVERS_OWN = {FileType.CNC, FileType.RECORD};
