@@ -307,7 +307,8 @@ public final class CncView implements AutoCloseable {
 
     /** A sentence about drivers of other users that this one may use, after a space; empty if there are none. */
     public static String ofOtherUsers() {
-        return ofOtherUsers(DefaultDirectory.shared().getParent());
+        // root can enter all folders, and drivers refuse it where it is not in their group
+        return Libc.geteuid() == 0 ? "" : ofOtherUsers(DefaultDirectory.shared().getParent());
     }
 
     static String ofOtherUsers(Path sharedMemory) {
