@@ -17,7 +17,6 @@ import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.UnixSocket;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -56,14 +55,17 @@ public final class DriverFiles implements AutoCloseable {
     }
 
     /**
-     * Maps the {@code cnc} file of a running driver of another user, for a tool that is no client.
+     * Maps a file of a running driver of another user, for a tool that is no client.
      *
+     * @param type {@link FileType#CNC} or {@link FileType#RECORD}.
      * @return the mapping, read-only.
      * @throws FabricException {@link FabricErrno#EACCES} if the driver is not that user's, or does not serve the user
-     *     of this process; {@link FabricErrno#ENODEV}, {@link FabricErrno#ETIMEDOUT}.
+     *     of this process; {@link FabricErrno#ENOENT} if it has no such file; {@link FabricErrno#ENODEV},
+     *     {@link FabricErrno#ETIMEDOUT}.
      */
-    public static MappedFile mapCnc(Path directory, DriverUser user, long timeoutNs) {
-        return passed(directory, user, 0, timeoutNs).map(FileType.CNC, 0, true, CncDescriptor.METADATA_OFFSET);
+    public static MappedFile mapDriversOwn(
+        FileType type, Path directory, DriverUser user, long minLengthBytes, long timeoutNs) {
+        return passed(directory, user, 0, timeoutNs).map(type, 0, true, minLengthBytes);
     }
 
     /**
@@ -73,7 +75,7 @@ public final class DriverFiles implements AutoCloseable {
      * @throws FabricException     if the driver does not pass it.
      */
     MappedFile map(FileType type, long number, boolean readOnly, long minLengthBytes) {
-        String name = type == FileType.CNC ? CncDescriptor.FILE_NAME : type.fileName(number);
+        String name = type.fileName(number);
         if (dirFd != NO_DIRECTORY) {
             return MappedFile.open(dirFd, name, readOnly, minLengthBytes);
         }

@@ -2,6 +2,7 @@ package org.jfabric.ffi;
 
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.agrona.UnsafeApi;
 
@@ -36,11 +37,22 @@ public final class NativeAccess {
         }
         List<String> missing = missingFlags();
         if (!missing.isEmpty()) {
-            throw new IllegalStateException("the java command lacks " + String.join(" ", missing) +
-                "; add it, or put 'Enable-Native-Access: ALL-UNNAMED' and 'Add-Opens: java.base/" +
-                INTERNAL_PACKAGE + "' into the manifest of the runnable jar");
+            IllegalStateException lacking = new IllegalStateException("the java command lacks "
+                + String.join(" ", missing) + "; add it, or put 'Enable-Native-Access: ALL-UNNAMED' and 'Add-Opens: "
+                + "java.base/" + INTERNAL_PACKAGE + "' into the manifest of the runnable jar");
+            lacking.setStackTrace(ofCaller(lacking.getStackTrace()));
+            throw lacking;
         }
         checked = true;
+    }
+
+    /** Leaves out what is above the application's frames: the message says all, and stands before its line then. */
+    static StackTraceElement[] ofCaller(StackTraceElement[] frames) {
+        int first = frames.length;
+        while (first > 0 && !frames[first - 1].getClassName().startsWith("org.jfabric.")) {
+            first--;
+        }
+        return first == frames.length ? frames : Arrays.copyOfRange(frames, first, frames.length);
     }
 
     /**

@@ -52,6 +52,7 @@ public record PeerPath(
     @Override
     public String toString() {
         return localAddress + " to " + remoteAddress
-            + (linkName.isEmpty() ? " by no link" : " by " + linkName + ", " + state.name().toLowerCase(Locale.ROOT));
+            + (linkName.isEmpty() ? " by no link" : " by " + linkName + ", "
+                + (state == State.DOWN ? "not connected yet or any more" : state.name().toLowerCase(Locale.ROOT)));
     }
 }

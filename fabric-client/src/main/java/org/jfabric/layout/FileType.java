@@ -47,11 +47,16 @@ public enum FileType {
     /**
      * Name of the file with a given number.
      *
-     * @param number number of the file in its directory, from 1.
+     * @param number number of the file in its directory, from 1; any for the driver's own files.
      * @return for example {@code 17.tq}.
      */
     public String fileName(long number) {
-        return number + "." + suffix;
+        return isDriversOwn() ? suffix : number + "." + suffix;
+    }
+
+    /** Whether a driver has one such file, {@code cnc} or {@code record}, which is no client's. */
+    public boolean isDriversOwn() {
+        return this == CNC || this == RECORD;
     }
 
     /**
@@ -70,7 +75,7 @@ public enum FileType {
         }
         String suffix = name.substring(dot + 1);
         for (FileType type : values()) {
-            if (type != CNC && type != RECORD && type.suffix.equals(suffix)) {
+            if (!type.isDriversOwn() && type.suffix.equals(suffix)) {
                 return true;
             }
         }

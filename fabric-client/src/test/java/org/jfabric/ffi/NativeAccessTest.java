@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.File;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.agrona.UnsafeApi;
 import org.jfabric.test.TestJvm;
@@ -37,6 +38,17 @@ class NativeAccessTest {
         assertTrue(noOpens.contains("lacks " + OPENS + ";"), noOpens);
         String noNative = check("--add-opens", "java.base/jdk.internal.misc=ALL-UNNAMED");
         assertTrue(noNative.contains("lacks " + NATIVE + ";"), noNative);
+    }
+
+    @Test
+    void shouldShowTheApplicationsFramesAlone() {
+        StackTraceElement[] frames = {new StackTraceElement("org.jfabric.ffi.NativeAccess", "check", null, 1),
+            new StackTraceElement("java.util.ArrayList", "forEach", null, 2),
+            new StackTraceElement("org.jfabric.Fabric", "connect", null, 2),
+            new StackTraceElement("com.example.Desk", "main", null, 3)};
+        assertEquals("com.example.Desk", NativeAccess.ofCaller(frames)[0].getClassName());
+        assertEquals(1, NativeAccess.ofCaller(frames).length);
+        assertEquals(3, NativeAccess.ofCaller(Arrays.copyOf(frames, 3)).length);
     }
 
     private static String check(String... flags) throws Exception {

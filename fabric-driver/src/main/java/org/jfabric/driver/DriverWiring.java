@@ -27,7 +27,9 @@ import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.log.DriverLog;
 import org.jfabric.driver.log.EventKind;
 import org.jfabric.driver.log.EventRecord;
+import org.jfabric.driver.metrics.MetricsBean;
 import org.jfabric.driver.metrics.MetricsServer;
+import org.jfabric.driver.metrics.MetricsSource;
 import org.jfabric.driver.progress.CycleTimes;
 import org.jfabric.driver.progress.DriverLinkServices;
 import org.jfabric.driver.progress.FaultInspector;
@@ -95,7 +97,9 @@ final class DriverWiring implements AutoCloseable {
     /** Null but in INVOKER. */
     private final Sleepers sleepers;
     /** Null unless there is a port for it. */
+    private final MetricsSource metricsSource;
     private final MetricsServer metrics;
+    private final MetricsBean metricsBean;
     private final Drain drain = new Drain();
 
     /**
@@ -156,6 +160,11 @@ final class DriverWiring implements AutoCloseable {
                 acceptors);
             // all counters that every driver has are there now
             cnc.keep();
+            metricsSource = new MetricsSource(cnc.countersReader(), directory.path());
+            metricsBean = registerMetrics();
+            if (metricsBean != null) {
+                undo.push(metricsBean);
+            }
             metrics = openMetrics();
             undo.clear();
         } finally {
@@ -422,12 +431,21 @@ final class DriverWiring implements AutoCloseable {
     private MetricsServer openMetrics() {
         int port = config.get(MetricsConfig.PORT);
         return port < 0 ? null : MetricsServer.open(
-            port, cnc.countersReader(), directory.path(), () -> !drain.isActive());
+            port, metricsSource, () -> !drain.isActive());
+    }
+
+    private MetricsBean registerMetrics() {
+        String name = config.get(MetricsConfig.JMX_NAME);
+        return name.equals(MetricsConfig.NO_JMX) ? null : MetricsBean.register(name, metricsSource);
     }
 
     private void closeMetrics() {
+        metricsSource.close();
         if (metrics != null) {
             metrics.close();
+        }
+        if (metricsBean != null) {
+            metricsBean.close();
         }
     }
 

@@ -14,7 +14,6 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
-import org.jfabric.layout.CncDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
 
@@ -23,11 +22,12 @@ import org.jfabric.layout.FileType;
  * connection gets one file: its first message names it, the answer carries the descriptor, and the driver closes the
  * connection.
  *
- * <p>A user gets the files of clients of that user, with the rights that the client needs, and for reading the
- * {@code cnc} and the rings that such a client reads in place. A descriptor that is open for reading only cannot be
- * opened anew for writing: the file is the driver's. Owner: conductor.
+ * <p>A user gets the files of clients of that user, with the rights that the client needs, and for reading the {@code
+ * cnc}, the {@code record} and the rings that such a client reads in place. A descriptor that is open for reading only
+ * cannot be opened anew for writing: the file is the driver's. Owner: conductor.
  */
 final class FileRequests {
+    private static final FileType[] DRIVERS_OWN = {FileType.CNC, FileType.RECORD};
     private static final int MAX_REASON = 512;
     private static final int WELCOME_CAPACITY = 1024;
 
@@ -57,9 +57,11 @@ final class FileRequests {
         }
         FileHelloDecoder hello = new FileHelloDecoder().wrap(
             buffer, bodyOffset, FileHelloDecoder.BLOCK_LENGTH, FileHelloDecoder.SCHEMA_VERSION);
-        if (hello.fileType() == FileType.CNC.code()) {
-            pass(socket, new Opening(socket, null, CncDescriptor.FILE_NAME));
-            return;
+        for (FileType type : DRIVERS_OWN) {
+            if (hello.fileType() == type.code()) {
+                pass(socket, new Opening(socket, null, type.fileName(0)));
+                return;
+            }
         }
         if (hello.fileType() == FileType.GROUP.code()
             && conductor.readsRing(hello.clientId(), hello.fileNumber(), socket.uid())) {

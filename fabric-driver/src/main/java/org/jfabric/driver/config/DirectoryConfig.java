@@ -45,7 +45,7 @@ public final class DirectoryConfig {
         .why("Set it to serve processes of other users: those in this group, which the driver's user has to be in too. "
             + "The directory gets the mode 0750 and the socket 0660 for the group, all files stay 0600. Clients name "
             + "the driver's user in jfabric.client.driverUser. Members of the group can use up the driver's memory, "
-            + "and read its counters and error log.");
+            + "and read its counters, error log and record.");
 
     /** {@code jfabric.dir.reserveFreeBytes}: free space for clients after the driver has reserved its own files. */
     public static final Option<Long> RESERVE_FREE_BYTES = GROUP.bytes("jfabric.dir.reserveFreeBytes")

@@ -1,5 +1,7 @@
 package org.jfabric.driver.config;
 
+import java.util.regex.Pattern;
+
 /** Which counters the driver publishes, and where. */
 public final class MetricsConfig {
     static final OptionGroup GROUP = new OptionGroup("metrics", "Metrics");
@@ -9,8 +11,20 @@ public final class MetricsConfig {
         .defaultsTo(-1)
         .range(-1, 65_535)
         .why("TCP port of 127.0.0.1 at which the driver answers GET /metrics with all counters in the text format of "
-            + "OpenMetrics, for Prometheus and others. -1 is off, 0 chooses a free port. Each process of this host can "
+            + "OpenMetrics or Prometheus. -1 is off, 0 chooses a free port. Each process of this host can "
             + "read it.");
+
+    /** Value of {@link #JMX_NAME} of a driver without an MBean. */
+    public static final String NO_JMX = "off";
+
+    /** {@code jfabric.metrics.jmxName}. */
+    public static final Option<String> JMX_NAME = GROUP.name("jfabric.metrics.jmxName")
+        .defaultsTo(NO_JMX)
+        .rule("off, or 1 to 64 of the characters A-Z a-z 0-9 . _ -",
+            Pattern.compile("[A-Za-z0-9._-]{1,64}").asMatchPredicate())
+        .why("Set it where only JMX is collected: all metrics are then attributes of the MBean "
+            + "org.jfabric:type=Driver,name= with this name, in the process of the driver. Each driver of a process "
+            + "needs another one.");
 
     /** {@code jfabric.metrics.endpointLimit}. */
     public static final Option<Integer> ENDPOINT_LIMIT = GROUP.count("jfabric.metrics.endpointLimit")

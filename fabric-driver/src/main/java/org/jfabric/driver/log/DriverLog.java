@@ -82,7 +82,8 @@ public final class DriverLog implements AutoCloseable {
     public static DriverLog open(
         DriverConfig config, boolean isDaemon, ErrorHandler recorder, PrintStream err, EventRecord record) {
         LogSink sink = switch (target(config.get(LogConfig.TARGET), isDaemon)) {
-            case STDERR -> LogSink.stream(err, config.get(LogConfig.FORMAT));
+            case STDERR -> LogSink.stream(
+                err, config.get(LogConfig.FORMAT), LogSink.isJournal(System.getenv("JOURNAL_STREAM")));
             case FILE -> LogSink.files(config);
             case LOGGER -> LogSink.logger(System.getLogger("org.jfabric.driver"));
             default -> null;

@@ -18,6 +18,9 @@ import org.jfabric.info.FabricException;
 
 /** Where lines are written. Owner: the log's thread. */
 interface LogSink {
+    /** A link to what it is, also if that has no name. */
+    Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
+
     /** Writes a line; may block. */
     void write(LogEntry entry);
 
@@ -39,14 +42,32 @@ interface LogSink {
         };
     }
 
-    /** A stream, which stays open. */
-    static LogSink stream(OutputStream stream, LogFormat format) {
+    /**
+     * Whether the standard error is a stream of the journal, as sd-daemon(3) says.
+     *
+     * @param stream the variable {@code JOURNAL_STREAM}, or null.
+     */
+    static boolean isJournal(String stream) {
+        try {
+            return stream != null && stream.equals(Files.getAttribute(STANDARD_ERROR, "unix:dev") + ":"
+                + Files.getAttribute(STANDARD_ERROR, "unix:ino"));
+        } catch (IOException | UnsupportedOperationException unknown) {
+            return false;
+        }
+    }
+
+    /**
+     * A stream, which stays open.
+     *
+     * @param isJournal whether lines begin with their priority, which the journal takes away.
+     */
+    static LogSink stream(OutputStream stream, LogFormat format, boolean isJournal) {
         return handler(new StreamHandler(stream, new LineFormatter()) {
             @Override
             public synchronized void close() {
                 flush();
             }
-        }, format);
+        }, format, isJournal);
     }
 
     /** Files that are rotated by size; the lines of an earlier driver stay in front. */
@@ -60,14 +81,14 @@ interface LogSink {
                 file.toString().replace("%", "%%") + ".%g", config.get(LogConfig.FILE_LENGTH_BYTES),
                 config.get(LogConfig.FILE_COUNT), true);
             files.setFormatter(new LineFormatter());
-            return handler(files, config.get(LogConfig.FORMAT));
+            return handler(files, config.get(LogConfig.FORMAT), false);
         } catch (IOException | SecurityException ex) {
             throw new FabricException(FabricErrno.EACCES, "the log " + file + " cannot be written: " + ex.getMessage(),
                 "Make the folder, or choose another place with jfabric.log.file or jfabric.log.target.", ex);
         }
     }
 
-    private static LogSink handler(Handler handler, LogFormat format) {
+    private static LogSink handler(Handler handler, LogFormat format, boolean isJournal) {
         try {
             handler.setEncoding("UTF-8");
         } catch (IOException ex) {
@@ -77,7 +98,8 @@ interface LogSink {
             @Override
             public void write(LogEntry entry) {
                 String line = format == LogFormat.JSON ? entry.toJson() : entry.toText();
-                handler.publish(new LogRecord(level(entry.level()), line));
+                handler.publish(
+                    new LogRecord(level(entry.level()), isJournal ? priority(entry.level()) + line : line));
                 handler.flush();
             }
 
@@ -85,6 +107,14 @@ interface LogSink {
             public void close() {
                 handler.close();
             }
+        };
+    }
+
+    private static String priority(Level level) {
+        return switch (level) {
+            case ERROR -> "<3>";
+            case WARNING -> "<4>";
+            default -> "<6>";
         };
     }
 

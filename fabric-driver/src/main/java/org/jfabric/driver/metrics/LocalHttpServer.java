@@ -33,8 +33,9 @@ public final class LocalHttpServer implements AutoCloseable {
      * @param path          begins with a slash, without the query.
      * @param query         or null.
      * @param authorization the header of this name, or null.
+     * @param accept        the header of this name, or empty.
      */
-    public record Request(String path, String query, String authorization) {
+    public record Request(String path, String query, String authorization, String accept) {
     }
 
     /**
@@ -175,6 +176,7 @@ public final class LocalHttpServer implements AutoCloseable {
         String[] request = lines[0].split(" ", -1);
         String host = null;
         String authorization = null;
+        String accept = "";
         boolean isValid = request.length == 3 && request[1].startsWith("/") && request[2].matches("HTTP/1\\.\\d");
         for (int i = 1; i < lines.length; i++) {
             int colon = lines[i].indexOf(':');
@@ -186,6 +188,7 @@ public final class LocalHttpServer implements AutoCloseable {
                     host = value;
                 }
                 case "authorization" -> authorization = value;
+                case "accept" -> accept = value;
                 default -> { }
             }
         }
@@ -199,8 +202,8 @@ public final class LocalHttpServer implements AutoCloseable {
             answer = Answer.line(405, "Only GET and HEAD.");
         } else {
             int query = request[1].indexOf('?');
-            answer = answer(query < 0 ? new Request(request[1], null, authorization)
-                : new Request(request[1].substring(0, query), request[1].substring(query + 1), authorization));
+            answer = answer(new Request(query < 0 ? request[1] : request[1].substring(0, query),
+                query < 0 ? null : request[1].substring(query + 1), authorization, accept));
         }
         return bytes(answer, isHead);
     }

@@ -1,14 +1,20 @@
 package org.jfabric.driver.metrics;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jfabric.layout.MetricLabel;
 import org.jfabric.layout.WaitLabel;
 
-/** Writes metrics in the text format of OpenMetrics 1.0. */
+/** Writes metrics in the text format of OpenMetrics 1.0, or in Prometheus's older one, which has the same samples. */
 public final class OpenMetricsText {
     /** Value of the header {@code Content-Type}. */
     public static final String CONTENT_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+    /** The part of it that a request's {@code Accept} names. */
+    static final String MEDIA_TYPE = "application/openmetrics-text";
+    static final String OLDER_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
     private static final Map<String, String> HELP = Map.ofEntries(
         Map.entry("sent_messages", "Messages given to the link, or announced."),
@@ -89,13 +95,24 @@ public final class OpenMetricsText {
         Map.entry("jfabric_stage_latency_seconds", "Times of sampled messages in the stages of their way."));
 
     private final StringBuilder text = new StringBuilder(8192);
+    private final boolean isOlder;
 
-    private OpenMetricsText() {
+    private OpenMetricsText(boolean isOlder) {
+        this.isOlder = isOlder;
     }
 
     /** Writes a page. */
     public static String of(List<Metric> metrics) {
-        OpenMetricsText page = new OpenMetricsText();
+        return page(metrics, false) + "# EOF\n";
+    }
+
+    /** Writes a page in the older format: families have the names of their samples, and no units. */
+    static String older(List<Metric> metrics) {
+        return page(metrics, true);
+    }
+
+    private static String page(List<Metric> metrics, boolean isOlder) {
+        OpenMetricsText page = new OpenMetricsText(isOlder);
         String family = "";
         for (Metric metric : metrics) {
             if (!metric.name().equals(family)) {
@@ -104,7 +121,20 @@ public final class OpenMetricsText {
             }
             page.write(metric);
         }
-        return page.text.append("# EOF\n").toString();
+        return page.text.toString();
+    }
+
+    /** The samples of a page by their names with labels, without the buckets of histograms; longs or doubles. */
+    static Map<String, Number> samples(List<Metric> metrics) {
+        OpenMetricsText page = new OpenMetricsText(false);
+        metrics.forEach(page::write);
+        Map<String, Number> samples = new TreeMap<>();
+        page.text.toString().lines().filter(line -> !line.contains("_bucket{")).forEach(line -> {
+            BigDecimal value = new BigDecimal(line.substring(line.lastIndexOf(' ') + 1));
+            samples.put(line.substring(0, line.lastIndexOf(' ')),
+                value.scale() > 0 ? (Number) value.doubleValue() : (Number) value.longValue());
+        });
+        return samples;
     }
 
     /** What a family is; null if that is not known. */
@@ -113,20 +143,29 @@ public final class OpenMetricsText {
     }
 
     private void describe(Metric metric) {
-        text.append("# TYPE ").append(metric.name()).append(' ').append(metric.kind().text()).append('\n');
-        if (!metric.unit().isEmpty()) {
+        String name = isOlder ? metric.name() + suffix(metric.kind()) : metric.name();
+        text.append("# TYPE ").append(name).append(' ')
+            .append(isOlder ? olderType(metric.kind()) : metric.kind().text()).append('\n');
+        if (!isOlder && !metric.unit().isEmpty()) {
             text.append("# UNIT ").append(metric.name()).append(' ').append(metric.unit()).append('\n');
         }
         String help = help(metric.name());
         if (help != null) {
-            text.append("# HELP ").append(metric.name()).append(' ').append(help).append('\n');
+            text.append("# HELP ").append(name).append(' ').append(help).append('\n');
         }
+    }
+
+    private static String suffix(Metric.Kind kind) {
+        return kind == Metric.Kind.COUNTER ? "_total" : kind == Metric.Kind.INFO ? "_info" : "";
+    }
+
+    private static String olderType(Metric.Kind kind) {
+        return kind == Metric.Kind.INFO ? "gauge" : kind == Metric.Kind.UNKNOWN ? "untyped" : kind.text();
     }
 
     private void write(Metric metric) {
         switch (metric.kind()) {
-            case COUNTER -> sample(metric, "_total", null, metric.value().toPlainString());
-            case INFO -> sample(metric, "_info", null, "1");
+            case INFO -> sample(metric, suffix(metric.kind()), null, "1");
             case HISTOGRAM -> {
                 long below = 0;
                 for (Metric.Bucket bucket : metric.buckets()) {
@@ -136,7 +175,7 @@ public final class OpenMetricsText {
                 sample(metric, "_count", null, String.valueOf(below));
                 sample(metric, "_sum", null, metric.value().toPlainString());
             }
-            default -> sample(metric, "", null, metric.value().toPlainString());
+            default -> sample(metric, suffix(metric.kind()), null, metric.value().toPlainString());
         }
     }
 

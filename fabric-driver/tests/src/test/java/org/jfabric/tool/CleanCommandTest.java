@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import org.jfabric.driver.FabricDriver;
@@ -100,6 +101,11 @@ class CleanCommandTest {
                 dry.out().lines().toList());
             assertTrue(names(folders.driver("dead")).size() >= 3, () -> "a dry run has removed files");
             assertEquals(ofRunning, names(running.directory()));
+
+            Map<String, Object> json = JsonText.object(ToolRun.of("clean", "--dry-run", "--json").out());
+            assertEquals(true, json.get("dryRun"));
+            assertEquals(List.of("REMOVED", "NOT_OURS", "EMPTIED", "RUNNING", "NOT_OURS"),
+                ((List<?>) json.get("folders")).stream().map(each -> ((Map<?, ?>) each).get("result")).toList());
 
             ToolRun clean = ToolRun.of("clean");
 

@@ -1,5 +1,6 @@
 package org.jfabric.tool;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,9 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.jfabric.driver.DriverDirectory;
+import org.jfabric.driver.kit.OtherUser;
 import org.jfabric.ffi.FileStatus;
 import org.jfabric.ffi.Libc;
+import org.jfabric.layout.FileType;
 import org.junit.jupiter.api.Test;
 
 class CncViewTest {
@@ -39,8 +43,26 @@ class CncViewTest {
     @Test
     void shouldSayThatNoDriverRunsIfTheDirectoryIsRemovedMeanwhile() {
         try (ToolDirectory base = new ToolDirectory()) {
-            ToolException none = assertThrows(ToolException.class, () -> CncView.openPassed(base.driver("removed")));
+            ToolException none = assertThrows(ToolException.class, () -> CncView.openPassed(
+                FileType.CNC, base.driver("removed"), 0));
             assertTrue(none.getMessage().startsWith("No driver runs in "), none.getMessage());
+        }
+    }
+
+    @Test
+    void shouldNameTheOtherUsersWhoseDriversServeAGroup() throws IOException {
+        OtherUser.require();
+        try (ToolDirectory base = new ToolDirectory()) {
+            Path shared = Files.createDirectories(base.driver("shm"));
+            new OtherUser(20001).home(shared.resolve("jfabric-20001"));
+            Path ofGroup = new OtherUser(20002).home(shared.resolve("jfabric-20002"));
+            Files.setPosixFilePermissions(
+                shared.resolve("jfabric-20001"), PosixFilePermissions.fromString("rwx------"));
+            Files.setPosixFilePermissions(ofGroup, PosixFilePermissions.fromString("rwxr-x---"));
+            String hint = CncView.ofOtherUsers(shared);
+            assertTrue(hint.contains("JFABRIC_CLIENT_DRIVER_USER=20002 "), hint);
+            Files.delete(ofGroup);
+            assertEquals("", CncView.ofOtherUsers(shared));
         }
     }
 }

@@ -29,7 +29,9 @@ import org.yaml.snakeyaml.Yaml;
 /** The files of the folder deploy name options, paths and flags that there are. */
 class DeploymentTest {
     private static final Pattern VARIABLE = Pattern.compile("\\bJFABRIC_[A-Z0-9_]+");
-    private static final String JAR = "/opt/jfabric/jfabric-driver.jar";
+    private static final String COMMAND = "/opt/jfabric/bin/fabric";
+    /** Of the script that starts both. */
+    private static final Set<String> OF_THE_LAUNCHER = Set.of("JFABRIC_JAVA", "JFABRIC_JAVA_OPTS");
 
     @TempDir
     private Path folder;
@@ -78,7 +80,8 @@ class DeploymentTest {
 
     @Test
     void shouldNameOnlyVariablesOfOptions() throws IOException {
-        Set<String> known = new TreeSet<>(Set.of(DriverConfig.FILE_VARIABLE));
+        Set<String> known = new TreeSet<>(OF_THE_LAUNCHER);
+        known.add(DriverConfig.FILE_VARIABLE);
         DriverConfig.optionGroups().forEach(
             group -> group.options().stream().map(Option::variable).forEach(known::add));
         List<String> unknown = new ArrayList<>();
@@ -107,46 +110,17 @@ class DeploymentTest {
         assertEquals(4, config.effectiveValues().stream().filter(value -> value.where().contains("file ")).count());
     }
 
-    /** The whole of the flags of the script, so that a service is as fast as a driver that is started by hand. */
-    private static void assertFlags(List<String> command) throws IOException {
-        String script = Files.readString(root().resolve("fabric"));
-        List<String> options = words(script.replace("\n    -D", "\\\n    -D"), "OPTIONS=\\(").stream()
-            .map(each -> each.replace(")", "")).toList();
-        assertTrue(options.size() >= 5, options::toString);
-        for (String option : options) {
-            String flag = option.startsWith("-Xm") ? option.substring(0, 4) : option;
-            assertTrue(command.stream().anyMatch(each -> each.startsWith(flag)), () -> option + " in " + command);
-        }
-        int jar = command.indexOf("-jar");
-        assertEquals(List.of("-jar", JAR), command.subList(jar, jar + 2));
-    }
-
+    /** config/package/check runs them. */
     @Test
-    void shouldStartTheDriverAsTheScriptDoes() throws IOException {
-        List<String> unit = words(text("systemd/jfabric@.service"), "ExecStart=");
-        assertEquals("/usr/bin/java", unit.getFirst());
-        assertEquals("driver", unit.getLast());
-        assertFlags(unit);
+    void shouldStartTheDriverOfTheArchiveInTheUnitAndInTheImage() throws IOException {
+        assertEquals(List.of(COMMAND, "driver"), words(text("systemd/jfabric@.service"), "ExecStart="));
         String image = text("container/Dockerfile");
-        assertFlags(array(image, "ENTRYPOINT "));
+        assertEquals(List.of(COMMAND), array(image, "ENTRYPOINT "));
         assertEquals(List.of("driver"), array(image, "CMD "));
-        String made = words(Files.readString(root().resolve("fabric")), "    JAR=\\$HOME_DIR/fabric-driver").getFirst();
-        assertEquals(
-            List.of("--chmod=0644", "fabric-driver" + made, JAR), words(image, "COPY "));
-        assertTrue(text("container/Dockerfile.dockerignore").endsWith("!fabric-driver" + made + "\n"));
+        assertEquals(List.of("target/package/jfabric", "/opt/jfabric"), words(image, "COPY "));
+        assertTrue(text("container/Dockerfile.dockerignore").endsWith("!target/package/jfabric\n"));
         assertTrue(words(image, "FROM ").getFirst().startsWith("eclipse-temurin:25"), image);
         assertEquals(List.of("${UID}:${GID}"), words(image, "USER "));
-    }
-
-    /** Slow: it starts a process. */
-    @Tag("slow")
-    @Test
-    void shouldUseFlagsThatTheVirtualMachineKnows() throws IOException {
-        List<String> command = new ArrayList<>(array(text("container/Dockerfile"), "ENTRYPOINT "));
-        command.set(0, TestJvm.java().toString());
-        command = command.subList(0, command.indexOf("-jar"));
-        command.add("-version");
-        TestProcess.run(command.toArray(String[]::new)).succeeded();
     }
 
     @Test
@@ -175,7 +149,7 @@ class DeploymentTest {
         Assumptions.assumeTrue(Files.isExecutable(analyze), "there is no systemd-analyze (Debian: systemd)");
         // the command has to exist, and what is checked is not what a host has installed
         Path unit = Files.writeString(folder.resolve("jfabric@root.service"),
-            text("systemd/jfabric@.service").replace("/usr/bin/java", TestJvm.java().toString()));
+            text("systemd/jfabric@.service").replace(COMMAND, TestJvm.java().toString()));
         Path cores = Files.createDirectory(folder.resolve("jfabric@root.service.d")).resolve("cores.conf");
         Files.copy(deploy("systemd/cores.conf"), cores);
         // the group has to exist

@@ -102,7 +102,8 @@ class DrainCommandTest {
             long self = holdASend(node);
             assertEquals(200, ready(driver));
             CompletableFuture<ToolRun> drain =
-                CompletableFuture.supplyAsync(() -> ToolRun.of("drain", "--dir", path.toString(), "--timeout=100"));
+                CompletableFuture.supplyAsync(
+                    () -> ToolRun.of("drain", "--dir", path.toString(), "--timeout=100", "--json"));
             Deadline.awaitParked("the client is notified", () -> draining.equals(List.of(true)));
 
             assertEquals(503, ready(driver));
@@ -122,7 +123,9 @@ class DrainCommandTest {
             ToolRun ended = drain.get();
 
             assertEquals(0, ended.status(), ended.err());
-            assertEquals("The driver in " + path + " was drained and has ended.\n", ended.out());
+            assertEquals(
+                Map.of("directory", path.toString(), "pid", (double) driver.process().pid(), "drained", true),
+                JsonText.object(ended.out()));
             assertEquals(0, driver.process().waitFor(), driver.output());
             Deadline.awaitParked("the client sees the end", () -> gone != null);
             // the entries of what has ended before stay readable

@@ -45,6 +45,9 @@ final class CleanCommand implements Callable<Integer> {
     @Option(names = "--dry-run", description = "Say what would be removed, and change nothing.")
     private boolean dryRun;
 
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    private boolean json;
+
     CleanCommand() {
     }
 
@@ -54,28 +57,41 @@ final class CleanCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         Path base = DriverConfig.builder().host().build().get(DirectoryConfig.BASE);
         List<Path> folders = directory.isGiven() ? List.of(directory.path()) : folders(base);
-        if (folders.isEmpty()) {
+        JsonWriter writer = new JsonWriter().beginObject().member("dryRun", dryRun).name("folders").beginArray();
+        if (folders.isEmpty() && !json) {
             out.println("there are no folders in " + base);
         }
         int failed = 0;
         for (Path folder : folders) {
             try {
                 Cleaned cleaned = dryRun ? DriverDirectory.wouldClean(folder) : DriverDirectory.clean(folder);
-                out.println(folder + ": " + result(folder, cleaned));
+                report(out, writer, folder, cleaned.name(), result(folder, cleaned));
             } catch (FabricException | NativeCallException ex) {
                 if (directory.isGiven()) {
                     throw ex;
                 }
                 if (Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
                     // the other folders hold memory too
-                    out.println(folder + ": " + ex.getMessage());
+                    report(out, writer, folder, "FAILED", ex.getMessage());
                     failed = 1;
                 }
                 // else the driver there has ended meanwhile
             }
         }
+        if (json) {
+            out.println(writer.endArray().endObject());
+        }
         out.flush();
         return failed;
+    }
+
+    private void report(PrintWriter out, JsonWriter writer, Path folder, String result, String text) {
+        if (json) {
+            writer.beginObject().member("directory", folder.toString()).member("result", result).member("text", text)
+                .endObject();
+        } else {
+            out.println(folder + ": " + text);
+        }
     }
 
     private String result(Path folder, Cleaned cleaned) {

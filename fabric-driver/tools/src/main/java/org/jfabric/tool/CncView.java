@@ -5,8 +5,10 @@ import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.ErrorConsumer;
@@ -35,6 +37,7 @@ import org.jfabric.layout.FileType;
 public final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final int INODE_FIELD = 5;
+    private static final int GROUP_SEARCH = 0010;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Path directory;
@@ -75,7 +78,8 @@ public final class CncView implements AutoCloseable {
         MappedFile file = null;
         CncView view = null;
         try {
-            file = isOwn(directory) ? openOwn(directory) : openPassed(directory);
+            file = isOwn(directory) ? openOwn(directory)
+                : openPassed(FileType.CNC, directory, CncDescriptor.METADATA_OFFSET);
             String wrong = FileHeaderDescriptor.verify(
                 file.directBuffer(0, CncDescriptor.METADATA_OFFSET), FileType.CNC);
             if (wrong != null) {
@@ -105,14 +109,14 @@ public final class CncView implements AutoCloseable {
     }
 
     /** The files are the driver's user's alone, so only a driver that runs can pass one. */
-    static MappedFile openPassed(Path directory) {
+    static MappedFile openPassed(FileType type, Path directory, long minLengthBytes) {
         if (!isRunning(directory)) {
             FileStatus left = FileStatus.of(Libc.AT_FDCWD, directory.toString());
             throw noDriver(directory, left == null ? "a driver that has ended meanwhile has removed it"
                 : "no process owns its lock, and what is left belongs to user " + left.uid()
                     + ", this command runs as user " + Libc.geteuid());
         }
-        return DriverFiles.mapCnc(directory, DriverUser.configured(), TIMEOUT_NS);
+        return DriverFiles.mapDriversOwn(type, directory, DriverUser.configured(), minLengthBytes, TIMEOUT_NS);
     }
 
     /**
@@ -301,6 +305,27 @@ public final class CncView implements AutoCloseable {
             : "Name the directory of a driver with --dir.");
     }
 
+    /** A sentence about drivers of other users that this one may use, after a space; empty if there are none. */
+    public static String ofOtherUsers() {
+        // root can enter all folders, and drivers refuse it where it is not in their group
+        return Libc.geteuid() == 0 ? "" : ofOtherUsers(DefaultDirectory.shared().getParent());
+    }
+
+    static String ofOtherUsers(Path sharedMemory) {
+        List<Long> users = new ArrayList<>();
+        for (Path folder : CleanCommand.folders(sharedMemory)) {
+            if (folder.getFileName().toString().matches("jfabric-[0-9]+") && Files.isExecutable(folder)) {
+                FileStatus status = FileStatus.of(Libc.AT_FDCWD, folder.toString());
+                if (status != null && status.uid() != Libc.geteuid() && (status.permissions() & GROUP_SEARCH) != 0) {
+                    users.add(status.uid());
+                }
+            }
+        }
+        return users.isEmpty() ? "" : " Drivers of other users here serve a group of yours: name the user, if you trust"
+            + " it, by " + DefaultDirectory.USER_VARIABLE + "=" + users.stream().map(String::valueOf)
+            .collect(Collectors.joining(" or ")) + " or " + DefaultDirectory.USER_PROPERTY + ".";
+    }
+
     /**
      * Creates the exception for a directory without a running driver.
      *
@@ -310,6 +335,7 @@ public final class CncView implements AutoCloseable {
         return new ToolException("No driver runs in " + directory + ": " + because
             + (DefaultDirectory.mayHoldDriver(directory)
                 ? ". Start one with 'fabric driver --dir " + directory + "', or name its directory with --dir."
+                    + (directory.startsWith(DefaultDirectory.base()) ? ofOtherUsers() : "")
                 : ", and it is no driver's directory. Name the driver's directory with --dir."));
     }
 }

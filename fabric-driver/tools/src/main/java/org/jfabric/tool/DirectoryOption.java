@@ -30,18 +30,20 @@ public final class DirectoryOption {
     }
 
     /**
-     * The folders that hold the drivers of this user on this host, unless they have places of their own. Returns the
-     * folders in the one that the default directory lies in, in the order of their names.
+     * The folders that hold the drivers of this user on this host, or of the user that was named, unless they have
+     * places of their own. Returns the folders in the one that the default directory lies in, in the order of their
+     * names.
      */
     public static List<Path> all() {
-        return CleanCommand.folders(DriverConfig.builder().host().build().get(DirectoryConfig.BASE));
+        return CleanCommand.folders(defaultDirectory().getParent());
     }
 
     /** The directory to use, absolute path. */
     Path path() {
-        if (directory != null) {
-            return of(directory);
-        }
+        return directory != null ? of(directory) : defaultDirectory();
+    }
+
+    private static Path defaultDirectory() {
         DriverConfig configured = DriverConfig.builder().host().build();
         // the default is that of the driver's user, which may be another one for a client
         return configured.get(DirectoryConfig.BASE).equals(DefaultDirectory.base())

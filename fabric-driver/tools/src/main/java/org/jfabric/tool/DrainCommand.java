@@ -42,6 +42,9 @@ final class DrainCommand implements Callable<Integer> {
             + " this command is 1.")
     private boolean force;
 
+    @Option(names = "--json", description = "Print one JSON object instead of text.")
+    private boolean json;
+
     DrainCommand() {
     }
 
@@ -56,6 +59,7 @@ final class DrainCommand implements Callable<Integer> {
                 throw CncView.noDriver(view.directory(), "no process owns its lock");
             }
             DriverAdmin.drain(view.directory(), (long) (timeout * TimeUnit.SECONDS.toNanos(1)), force);
+            long pid = view.pid();
             long deadlineNs = System.nanoTime() + END_TIMEOUT_NS;
             while (view.isRunning()) {
                 if (System.nanoTime() - deadlineNs > 0) {
@@ -64,7 +68,10 @@ final class DrainCommand implements Callable<Integer> {
                 }
                 Thread.sleep(Duration.ofMillis(PAUSE_MS));
             }
-            spec.commandLine().getOut().println("The driver in " + view.directory() + " was drained and has ended.");
+            spec.commandLine().getOut().println(json
+                ? new JsonWriter().beginObject().member("directory", view.directory().toString()).member("pid", pid)
+                    .member("drained", true).endObject().toString()
+                : "The driver in " + view.directory() + " was drained and has ended.");
             spec.commandLine().getOut().flush();
         }
         return 0;

@@ -62,6 +62,7 @@ public final class FabricTool implements Runnable {
         DoctorCommand.class,
         PingPongPeer.class,
         TrainingCommand.class,
+        HelpFilesCommand.class,
         CommandLine.HelpCommand.class);
 
     @Spec

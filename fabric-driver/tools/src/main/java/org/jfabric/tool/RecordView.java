@@ -14,6 +14,7 @@ import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MappedFile;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.info.FabricErrno;
+import org.jfabric.info.FabricException;
 import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.FileType;
@@ -58,23 +59,40 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
     }
 
     /**
-     * Reads a file.
+     * Reads a file. That of a driver of another user, which was named, is passed by the driver while it runs; the one
+     * of its predecessor is not.
      *
      * @return null if there is no such file.
      * @throws ToolException if it cannot be read.
      */
     static RecordView read(Path directory, String name) {
-        int fd = CncView.openDirectory(directory);
-        try (MappedFile file = MappedFile.open(fd, name, true, EventRecordDescriptor.FIRST_RING_OFFSET)) {
+        CncView.requireDirectory(directory);
+        boolean isOwn = CncView.isOwn(directory);
+        if (!isOwn && !name.equals(EventRecordDescriptor.FILE_NAME)) {
+            return null;
+        }
+        try (MappedFile file = isOwn ? openOwn(directory, name)
+            : CncView.openPassed(FileType.RECORD, directory, EventRecordDescriptor.FIRST_RING_OFFSET)) {
             return read(directory.resolve(name), file);
         } catch (NativeCallException ex) {
             if (ex.errno() == FabricErrno.ENOENT) {
                 return null;
             }
-            throw new ToolException(ex.getMessage() + (ex.errno() == FabricErrno.EACCES
-                ? ". The records of a driver can be read by its own user only: run this command as it." : "."), ex);
+            throw new ToolException(ex.getMessage() + '.', ex);
+        } catch (FabricException refused) {
+            if (refused.errno() == FabricErrno.ENOENT) {
+                return null;
+            }
+            throw refused;
         } catch (InternalError cut) {
             throw new ToolException(directory.resolve(name) + " was cut while it was read.", cut);
+        }
+    }
+
+    private static MappedFile openOwn(Path directory, String name) {
+        int fd = CncView.openDirectory(directory);
+        try {
+            return MappedFile.open(fd, name, true, EventRecordDescriptor.FIRST_RING_OFFSET);
         } finally {
             Libc.close(fd);
         }

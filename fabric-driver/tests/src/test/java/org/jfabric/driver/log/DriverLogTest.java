@@ -173,11 +173,26 @@ class DriverLogTest {
         assertEquals("{\"time\":\"1970-01-01T00:00:00Z\",\"level\":\"WARNING\",\"event\":\"client-died\",\"client\":3,"
             + "\"pid\":12,\"name\":\"a\\\"b\",\"text\":\"first | second\\tthird \\u0001\"}", entry.toJson());
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        LogSink sink = LogSink.stream(bytes, LogFormat.JSON);
+        LogSink sink = LogSink.stream(bytes, LogFormat.JSON, false);
         sink.write(entry);
         sink.close();
         assertEquals(entry.toJson() + "\n", bytes.toString(StandardCharsets.UTF_8));
         assertFalse(entry.toText().contains("\n"));
+    }
+
+    @Test
+    void shouldBeginLinesForTheJournalWithTheirPriority() throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        LogSink sink = LogSink.stream(bytes, LogFormat.TEXT, true);
+        for (Level level : new Level[] {Level.INFO, Level.WARNING, Level.ERROR}) {
+            sink.write(new LogEntry(Instant.EPOCH, level, "client-died", 3, "desk", 12, "text"));
+        }
+        sink.close();
+        assertEquals("<6>1970<4>1970<3>1970", bytes.toString(StandardCharsets.UTF_8).replaceAll("-.*\n", ""));
+        Path error = Path.of("/proc/self/fd/2");
+        Object device = Files.getAttribute(error, "unix:dev");
+        assertTrue(LogSink.isJournal(device + ":" + Files.getAttribute(error, "unix:ino")));
+        assertFalse(LogSink.isJournal(device + ":1") || LogSink.isJournal(null), "another stream");
     }
 
     @Test

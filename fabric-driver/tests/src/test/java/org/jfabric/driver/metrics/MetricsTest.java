@@ -1,10 +1,12 @@
 package org.jfabric.driver.metrics;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -13,7 +15,13 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.jfabric.Fabric;
 import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
@@ -64,6 +72,8 @@ class MetricsTest {
         HttpURLConnection connection = get(driver.metricsPort(), "/metrics");
         // an interrupt does not end a read
         connection.setReadTimeout(Deadline.ms(20));
+        // as Prometheus asks
+        connection.setRequestProperty("Accept", "application/openmetrics-text;version=1.0.0;q=0.6,text/plain;q=0.3");
         assertEquals(200, connection.getResponseCode());
         assertEquals("application/openmetrics-text; version=1.0.0; charset=utf-8",
             connection.getHeaderField("Content-Type"));
@@ -182,6 +192,49 @@ class MetricsTest {
             assertTrue(page(alpha).names().contains("jfabric_driver_clients"));
             assertTrue(others.areLimited());
         }
+    }
+
+    @Test
+    void shouldAnswerInPrometheusOlderFormatWhoDoesNotAskForOpenMetrics() throws IOException {
+        alpha = launch("alpha", ThreadingMode.SHARED);
+        HttpURLConnection connection = get(alpha.metricsPort(), "/metrics");
+        assertEquals("text/plain; version=0.0.4; charset=utf-8", connection.getHeaderField("Content-Type"));
+        List<String> lines = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+            .lines().toList();
+        assertTrue(lines.contains("# TYPE jfabric_driver_commands_total counter"), lines::toString);
+        assertTrue(lines.contains("# TYPE jfabric_build_info gauge"), lines::toString);
+        assertTrue(lines.contains("# TYPE jfabric_driver_cycle_seconds histogram"), lines::toString);
+        assertTrue(lines.stream().noneMatch(line -> line.startsWith("# UNIT") || line.startsWith("# EOF")
+            || line.endsWith(" unknown") || line.endsWith(" info")), lines::toString);
+        Set<String> openMetrics = page(alpha).names();
+        Set<String> names = lines.stream().filter(line -> !line.startsWith("#"))
+            .map(line -> line.replaceFirst("[ {].*", "")).collect(Collectors.toSet());
+        assertEquals(openMetrics, names);
+    }
+
+    @Test
+    void shouldHaveAnMBeanWithTheSamplesOfThePageIfItIsNamed() throws Exception {
+        DriverConfig.Builder named = DriverConfig.builder().threadingMode(ThreadingMode.INVOKER)
+            .set("jfabric.metrics.jmxName", "desk").set("jfabric.metrics.port", "0");
+        alpha = FabricDriver.launchEmbedded(named.directory(base.resolve("alpha")).build());
+        MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("org.jfabric:type=Driver,name=desk");
+        Set<String> attributes = new TreeSet<>();
+        for (MBeanAttributeInfo attribute : beans.getMBeanInfo(name).getAttributes()) {
+            attributes.add(attribute.getName().replaceFirst("\\{.*", ""));
+            assertFalse(attribute.getDescription().equals("null"), attribute::toString);
+        }
+        Set<String> expected = new TreeSet<>(page(alpha).names());
+        expected.removeIf(each -> each.endsWith("_bucket"));
+        assertEquals(expected, attributes);
+        assertEquals(0L, beans.getAttribute(name, "jfabric_driver_clients"));
+        assertTrue(beans.getAttribute(name, "process_start_time_seconds") instanceof Double seconds && seconds > 1e9);
+        FabricException taken = assertThrows(FabricException.class,
+            () -> FabricDriver.launchEmbedded(named.directory(base.resolve("beta")).build()));
+        assertTrue(taken.getMessage().contains("jfabric.metrics.jmxName"), taken.getMessage());
+        assertTrue(beans.isRegistered(name));
+        alpha.close();
+        assertFalse(beans.isRegistered(name));
     }
 
     /** Java's clients do not send a header Host of one's choice. */

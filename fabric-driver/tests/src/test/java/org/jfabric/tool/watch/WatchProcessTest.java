@@ -14,12 +14,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jfabric.driver.kit.DriverProcess;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestJvm;
 import org.jfabric.test.TestProcess;
 import org.jfabric.tool.FabricTool;
+import org.jfabric.tool.JsonText;
+import org.jfabric.tool.ToolRun;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
@@ -61,6 +64,9 @@ class WatchProcessTest {
 
     @Test
     void shouldPrintOneFrameWhereTheOutputIsNoTerminal() {
+        Map<String, Object> json = JsonText.object(
+            ToolRun.of("top", "--dir", directory.toString(), "--interval", "0.1", "--once", "--json").out());
+        assertEquals("watched", ((Map<?, ?>) ((List<?>) json.get("drivers")).getFirst()).get("name"));
         String[] widest = {"top", "--dir", directory.toString(), "--interval", "0.5", "--width", "200"};
         String frame = TestProcess.run(command(widest).toArray(String[]::new)).succeeded();
         assertTrue(frame.matches("(?s).*\nwatched +(running|parked) +.*"), frame);

@@ -13,8 +13,8 @@ final class DriversOption {
         names = "--dir",
         paramLabel = "DIR",
         description = "Directory of a driver, <base>/<name>; may be given several times. Default: every driver of this"
-            + " user, also one that comes later, in /dev/shm/jfabric-<uid> unless options or environment say something"
-            + " else.")
+            + " user, or of the one that JFABRIC_CLIENT_DRIVER_USER names, also one that comes later, in"
+            + " /dev/shm/jfabric-<uid> unless options or environment say something else.")
     private List<Path> directories = List.of();
 
     DriversOption() {
@@ -35,7 +35,8 @@ final class DriversOption {
         List<Path> paths = paths();
         if (paths.isEmpty()) {
             throw new ToolException("No driver of this user runs where drivers are by default, and none was killed"
-                + " there. Start one with 'fabric driver', or name its directory with --dir.");
+                + " there. Start one with 'fabric driver', or name its directory with --dir."
+                + CncView.ofOtherUsers());
         }
         if (!directories.isEmpty()) {
             paths.forEach(path -> CncView.open(path).close());

@@ -47,6 +47,9 @@ public final class TopCommand implements ToolCommand {
             + " terminal.")
     private boolean once;
 
+    @Option(names = "--json", description = "With --once: print one JSON object instead of text, all that there is.")
+    private boolean json;
+
     @Option(
         names = "--width",
         paramLabel = "N",
@@ -85,6 +88,7 @@ public final class TopCommand implements ToolCommand {
         TopColumn column = TopColumn.of(sort);
         require(column != null, "--sort", sort + " is none of " + Arrays.stream(TopColumn.values())
             .map(TopColumn::word).collect(Collectors.joining(", ")));
+        require(once || !json, "--json", "it needs --once");
         drivers.requireDriver();
         Sampler sampler = new Sampler(drivers::paths);
         TopView view = new TopView(column, reverse, filter, !noPeers);
@@ -92,16 +96,20 @@ public final class TopCommand implements ToolCommand {
         if (once || !ToolTerminal.canDraw()) {
             sampler.sample();
             Thread.sleep(Duration.ofMillis(intervalMs));
-            print(sampler.sample(), view);
+            print(sampler.sample(), view, intervalMs);
         } else {
             TopScreen.show(sampler::sample, view, intervalMs);
         }
         return 0;
     }
 
-    private void print(Sample sample, TopView view) {
+    private void print(Sample sample, TopView view, long intervalMs) {
         PrintWriter out = spec.commandLine().getOut();
-        TopFrame.of(sample, view, width()).forEach(line -> out.println(line.text()));
+        if (json) {
+            out.println(WebJson.state(sample, intervalMs));
+        } else {
+            TopFrame.of(sample, view, width()).forEach(line -> out.println(line.text()));
+        }
         out.flush();
         if (sample.drivers().isEmpty()) {
             throw new ToolException("The last driver has ended.");
