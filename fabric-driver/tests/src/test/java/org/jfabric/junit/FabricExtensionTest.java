@@ -43,7 +43,7 @@ class FabricExtensionTest {
     }
 
     @FabricTest(options = "jfabric.queue.txSize=64")
-    static class OwnTests {
+    static class OwnCases {
         private FabricDriver before;
 
         @BeforeEach
@@ -74,7 +74,7 @@ class FabricExtensionTest {
         }
     }
 
-    static class SimulatedTests {
+    static class SimulatedCases {
         @FabricTest(seed = 42)
         void shouldFail(Simulation simulation) {
             simulation.add("a", "tcp", node -> () -> 0);
@@ -86,7 +86,7 @@ class FabricExtensionTest {
 
     @Test
     void shouldGiveEachTestADriverOfItsOwnAndLeaveNothing() {
-        TestExecutionSummary summary = run(OwnTests.class);
+        TestExecutionSummary summary = run(OwnCases.class);
         assertEquals(2, summary.getTestsSucceededCount(), () -> summary.getFailures().toString());
         assertEquals(1, summary.getTestsFailedCount());
         assertEquals(3, DIRECTORIES.stream().distinct().count());
@@ -95,7 +95,7 @@ class FabricExtensionTest {
 
     @Test
     void shouldNameTheSeedBesideTheFailure() {
-        TestExecutionSummary summary = run(SimulatedTests.class);
+        TestExecutionSummary summary = run(SimulatedCases.class);
         Throwable failure = summary.getFailures().getFirst().getException();
         assertEquals("a check of the test", failure.getMessage());
         assertEquals("the simulation had the seed 42: -Djfabric.test.seed=42 repeats it",
