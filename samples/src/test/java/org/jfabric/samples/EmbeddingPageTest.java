@@ -136,11 +136,12 @@ class EmbeddingPageTest {
     @FabricTest
     void shouldTellTheEndOfAPeerFromACancel(Fabric fabric, Messenger desk) {
         try (RoomExamples feed = new RoomExamples(fabric, "jfabric://test/nobody")) {
-            feed.post(0);
-            feed.own.endpoint().cancel(0);
+            feed.post(1);
+            feed.own.endpoint().cancel(1);
             assertTrue(feed.publish());
             int[] errors = {0};
-            Deadline.await("the cancel and the failed send", () -> (errors[0] += feed.drain()) == 2, () -> errors[0]);
+            Deadline.await("the cancel and the failed send", () -> (errors[0] += feed.drain()) == 2,
+                () -> errors[0] + " errors, of them sends: " + feed.failed);
             assertEquals(1, feed.failed);
             assertEquals(0, feed.outstanding[0]);
         }

@@ -41,7 +41,6 @@ class QuoteFeed implements SmartLifecycle {
         return System.nanoTime() - cycleNs.get();
     }
 
-    // example: spring-loop
     /** Of a platform thread: it stays on one core, and owns the messenger from the first call to the last. */
     private void run() {
         UnsafeBuffer quote = new UnsafeBuffer(new byte[64]);
@@ -68,7 +67,6 @@ class QuoteFeed implements SmartLifecycle {
             }
         }
     }
-    // end
 
     private void onQuote(Messenger own) {
         received.incrementAndGet();
@@ -79,7 +77,6 @@ class QuoteFeed implements SmartLifecycle {
         own.endpoint().trecv(own.memory().slice(0, 64), TAG, 0, 1);
     }
 
-    // example: spring-stop
     @Override
     public void start() {
         cycleNs.set(System.nanoTime());
@@ -87,6 +84,7 @@ class QuoteFeed implements SmartLifecycle {
         thread = Thread.ofPlatform().name("quotes").start(this::run);
     }
 
+    // example: spring-stop
     /** Begins before the web server, and ends after the requests that it still answers. */
     @Override
     public int getPhase() {
@@ -104,10 +102,10 @@ class QuoteFeed implements SmartLifecycle {
         }
         LOG.info("stopped after {} quotes", received.get());
     }
+    // end
 
     @Override
     public boolean isRunning() {
         return running;
     }
-    // end
 }
