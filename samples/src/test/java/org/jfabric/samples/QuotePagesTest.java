@@ -33,6 +33,11 @@ class QuotePagesTest {
     }
 
     @Test
+    void shouldShowTheFirstProgramOfThoseWhoKnowAeron() throws IOException {
+        assertShown(regions("stream", "FirstQuote"), "from-aeron.md");
+    }
+
+    @Test
     void shouldShowTheCProgram() throws IOException {
         assertShown(PageCode.regions(Files.readString(Path.of("src", "test", "c", "quote_peer.c"))), "talk-to-c.md");
     }
