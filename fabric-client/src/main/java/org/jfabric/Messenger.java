@@ -328,7 +328,7 @@ public final class Messenger implements AutoCloseable {
          * Sets what {@link Messenger#await} and {@link Messenger#retry} do while there is nothing to read.
          *
          * @param newIdle Agrona's, one of its own for each messenger, because most keep state; the default spins. With
-         *     an embedded driver in mode INVOKER one that parks makes messages late, as the driver is at rest meanwhile.
+         *     an embedded driver in mode INVOKER one that parks makes messages late, as the driver rests meanwhile.
          * @return this.
          */
         public Builder idleStrategy(IdleStrategy newIdle) {

@@ -43,7 +43,8 @@ class NativeImageMetadataTest {
     /** Those of RDMA devices are left out: their libraries are found at run time. */
     private static List<Path> sources() throws IOException {
         List<Path> folders = Stream.of("fabric-client", "fabric-driver").flatMap(
-            module -> MainSources.folders(module).stream()).filter(folder -> !folder.toString().contains("rdma")).toList();
+            module -> MainSources.folders(module).stream())
+            .filter(folder -> !folder.toString().contains("rdma")).toList();
         TreeSet<Path> sources = new TreeSet<>();
         for (Path folder : folders) {
             try (Stream<Path> files = Files.walk(folder)) {

@@ -40,7 +40,7 @@ final class EmbeddingExamples {
         }
     }
 
-    /** The process ends when its hooks have, so this one waits until everything is closed by the thread that owns it. */
+    /** The process ends when its hooks have, so this one waits until the thread that owns it has closed all. */
     void end(Thread owner) {
         isEnding.set(true);
         try {

@@ -62,7 +62,7 @@ final class RoomExamples implements AutoCloseable {
     // example: limit
     private static final int LIMIT = 32;
 
-    /** Sends to each peer that has less than its limit on the way; the others get the newest quote with a later call. */
+    /** Sends to each peer that has less than its limit on the way; the others get a newer quote with a later call. */
     int publishNewest(long sequence) {
         int sent = 0;
         for (int peer = 0; peer < peers.length; peer++) {
