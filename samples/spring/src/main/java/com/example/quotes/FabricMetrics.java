@@ -9,12 +9,12 @@ import org.jfabric.driver.FabricDriver;
 import org.springframework.stereotype.Component;
 
 // example: spring-metrics
-/** The sums of the driver's metrics; jfabric.metrics.port has each with its labels. */
+/** Sums of the driver's metrics. Counters of links grow as long as it runs; those of endpoints end with these. */
 @Component
 class FabricMetrics implements MeterBinder {
     private static final List<String> COUNTERS = List.of("jfabric_link_sent_messages", "jfabric_link_sent_bytes",
         "jfabric_link_received_messages", "jfabric_link_received_bytes", "jfabric_link_errors",
-        "jfabric_endpoint_credit_waits", "jfabric_driver_errors", "jfabric_driver_clients_died");
+        "jfabric_driver_errors", "jfabric_driver_clients_died");
     private static final List<String> GAUGES = List.of("jfabric_driver_clients", "jfabric_driver_endpoints",
         "jfabric_driver_mapped_bytes", "jfabric_endpoint_outstanding_sends", "jfabric_peer_waiting_sends");
 
