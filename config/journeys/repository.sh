@@ -1,7 +1,7 @@
 # Read by the journeys that build a project elsewhere, after journey(): MVN_CALL is Maven on JFabric's JDK, which takes
 # JFabric from a folder that it was deployed to, as check-consumer does. Nothing gets into the user's local repository.
 #
-#   use_repository                 # before the first step: the build of JFabric is no part of a journey
+#   use_repository                 # before the first step; deploys JFabric if target/consumer/repository is not there
 #   step "build" "${MVN_CALL[@]}" -f "$WORK/service/pom.xml" package
 
 HOME_DIR=$ROOT
@@ -42,6 +42,8 @@ use_repository() {
 END
     rm -rf "$ROOT/target/consumer/local/org/jfabric"
     MVN_CALL=("$MVN" -q -B -gs "$WORK/settings.xml" -Dmaven.repo.local="$ROOT/target/consumer/local")
+    # now the new user begins
+    JOURNEY_BEGAN=$(now_us)
 }
 
 # What the user's local repository has need not be fetched again.
