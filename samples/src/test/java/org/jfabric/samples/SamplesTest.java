@@ -283,9 +283,9 @@ class SamplesTest {
         assertEquals(lines, run(() -> Samples.main(new String[] {"--help"})));
         assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table", "paths",
-                "market", "images", "contexts", "restart", "replicas", "errors", "futures"),
+            List.of("hello", "pong", "ping", "quotes", "versions", "tags", "levels", "connect", "echo", "gateway",
+                "book", "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table",
+                "paths", "market", "images", "contexts", "restart", "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 
