@@ -1,6 +1,9 @@
 package org.jfabric;
 
+import java.util.function.IntSupplier;
 import org.agrona.DirectBuffer;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
 import org.jfabric.info.AddressVectorAttr;
 import org.jfabric.info.Codes;
 import org.jfabric.info.CompletionQueueAttr;
@@ -26,14 +29,18 @@ import org.jfabric.info.Info;
  * <p>Owner: one thread at a time, as its objects.
  */
 public final class Messenger implements AutoCloseable {
+    private static final int RETRY_LIMIT = 16;
+
     private final Domain domain;
     private final CompletionQueue queue;
     private final AddressVector peers;
     private final MemoryRegion memory;
     private final Endpoint endpoint;
+    private final IdleStrategy idle;
 
-    private Messenger(
-        Domain domain, CompletionQueue queue, AddressVector peers, MemoryRegion memory, Endpoint endpoint) {
+    private Messenger(Domain domain, CompletionQueue queue, AddressVector peers, MemoryRegion memory, Endpoint endpoint,
+        IdleStrategy idle) {
+        this.idle = idle;
         this.domain = domain;
         this.queue = queue;
         this.peers = peers;
@@ -136,7 +143,39 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Waits for entries without a limit of time, spinning. If the other side may never come, give a limit.
+     * Repeats a call that posts as long as there is no room for it, and shows entries meanwhile, because reading them
+     * makes room. Use: {@code int result = own.retry(() -> own.endpoint().tsend(quote, desk, 7, 1), 1_000_000_000L,
+     * handler)}. Keep the call in a field where nothing may be allocated. Not from a handler of the queue, which cannot
+     * be read there: note what is to be sent, and send it when {@link #poll} has returned.
+     *
+     * @param call      posts, and answers as the calls of {@link Endpoint} do.
+     * @param timeoutNs nanoseconds to try for at most, 0 or more.
+     * @param handler   called for each entry that is read.
+     * @return what the call answered last, {@code -FI_EAGAIN} when the time is over: the peer takes nothing, or the
+     *     driver of a fabric that outlives it is away. If nothing was posted because the queue needs its reader, the
+     *     answer of {@link #poll}: at {@code -FI_EAVAIL} take the error entry ({@link CompletionQueue#readErr}) and
+     *     call again.
+     */
+    public int retry(IntSupplier call, long timeoutNs, CompletionHandler handler) {
+        int result = call.getAsInt();
+        if (result != -FabricErrno.EAGAIN) {
+            return result;
+        }
+        long startNs = System.nanoTime();
+        do {
+            int read = queue.poll(handler, RETRY_LIMIT);
+            if (read < 0 && read != -FabricErrno.EAGAIN) {
+                return read;
+            }
+            idle.idle(Math.max(read, 0));
+            result = call.getAsInt();
+        } while (result == -FabricErrno.EAGAIN && System.nanoTime() - startNs < timeoutNs);
+        idle.reset();
+        return result;
+    }
+
+    /**
+     * Waits for entries without a limit of time. If the other side may never come, give a limit.
      *
      * @param count   entries to wait for, 0 or more.
      * @param handler called for each entry.
@@ -147,7 +186,8 @@ public final class Messenger implements AutoCloseable {
     }
 
     /**
-     * Waits for entries and shows them. The calling thread spins; an embedded driver in mode INVOKER works meanwhile.
+     * Waits for entries and shows them. The calling thread spins, or does what {@link Builder#idleStrategy} says; an
+     * embedded driver in mode INVOKER works meanwhile.
      * The first error entry ends the call: entries that were shown before have been read, later ones have not.
      *
      * @param count     entries to wait for, 0 or more.
@@ -163,6 +203,7 @@ public final class Messenger implements AutoCloseable {
             int result = queue.poll(handler, count - seen);
             if (result > 0) {
                 seen += result;
+                idle.reset();
             } else if (result != -FabricErrno.EAGAIN) {
                 throw failure(result, seen, count);
             } else if (System.nanoTime() - startNs >= timeoutNs) {
@@ -170,7 +211,7 @@ public final class Messenger implements AutoCloseable {
                     seen + " of " + count + " entries came within " + timeoutNs + " ns at " + address(),
                     "Check that the other side runs and sends, or wait longer.");
             } else {
-                Thread.onSpinWait();
+                idle.idle();
             }
         }
     }
@@ -220,6 +261,7 @@ public final class Messenger implements AutoCloseable {
         private int queueSize;
         private long memoryBytes = 64 << 10;
         private EventQueue events;
+        private IdleStrategy idle = BusySpinIdleStrategy.INSTANCE;
 
         Builder(Fabric fabric) {
             this.fabric = fabric;
@@ -283,6 +325,18 @@ public final class Messenger implements AutoCloseable {
         }
 
         /**
+         * Sets what {@link Messenger#await} and {@link Messenger#retry} do while there is nothing to read.
+         *
+         * @param newIdle Agrona's, one of its own for each messenger, because most keep state; the default spins. With
+         *     an embedded driver in mode INVOKER one that parks makes messages late, as the driver rests meanwhile.
+         * @return this.
+         */
+        public Builder idleStrategy(IdleStrategy newIdle) {
+            idle = Codes.required(newIdle, "idleStrategy");
+            return this;
+        }
+
+        /**
          * Opens all of it. If a step fails, what was opened before is closed, as soon as the driver answers.
          *
          * @return enabled.
@@ -311,7 +365,7 @@ public final class Messenger implements AutoCloseable {
                 }
                 endpoint.enable();
                 opened = true;
-                return new Messenger(domain, queue, peers, memory, endpoint);
+                return new Messenger(domain, queue, peers, memory, endpoint, idle);
             } finally {
                 if (!opened) {
                     closeAll(domain, endpoint, queue, peers, memory);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.Drain;
@@ -203,6 +204,11 @@ final class DriverWiring implements AutoCloseable {
     /** Also the handler of errors. */
     AgentLog log() {
         return log;
+    }
+
+    /** All metrics, to be read. */
+    CountersReader countersReader() {
+        return cnc.countersReader();
     }
 
     SystemCounters counters() {

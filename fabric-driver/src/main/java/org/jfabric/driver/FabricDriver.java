@@ -3,6 +3,7 @@ package org.jfabric.driver;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
+import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.jfabric.Fabric;
@@ -15,12 +16,13 @@ import org.jfabric.driver.config.LinkConfig;
 import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.LinkProvider;
+import org.jfabric.driver.log.EventKind;
+import org.jfabric.driver.metrics.MetricsSnapshot;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.PreloadedSockets;
 import org.jfabric.ffi.CpuQuota;
 import org.jfabric.ffi.NativeAccess;
-import org.jfabric.driver.log.EventKind;
 import org.jfabric.ffi.NativeCallException;
 import org.jfabric.ffi.SocketLibrary;
 import org.jfabric.info.Codes;
@@ -248,6 +250,38 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
+     * The duty cycle as an agent of Agrona, for an {@code AgentInvoker}, an {@code AgentRunner} or a {@code
+     * CompositeAgent} with agents of the application; INVOKER only. Use: {@code new AgentRunner(idle, errorHandler,
+     * null, new CompositeAgent(application, driver.agent()))}; the agents end in this order, the driver last.
+     *
+     * <p>Its thread is the one that uses what {@link #fabric()} opens, for example in another agent of the same {@code
+     * CompositeAgent}. Others connect by {@link #directory()}, as other processes do. The end of the agent closes the
+     * driver, so close the runner, and not the driver, while it runs.
+     *
+     * @return {@code doWork} is {@link #cycle()}, {@code onClose} is {@link #close()}.
+     * @throws FabricException {@code FI_EOPBADSTATE} in other modes.
+     */
+    public Agent agent() {
+        embedded();
+        return new Agent() {
+            @Override
+            public int doWork() {
+                return invoked.lockedCycle();
+            }
+
+            @Override
+            public void onClose() {
+                close();
+            }
+
+            @Override
+            public String roleName() {
+                return "jfabric-" + wiring.driverName();
+            }
+        };
+    }
+
+    /**
      * Warns if threads would slow each other down.
      *
      * @return null, or a sentence with the thread that spins, the number of cores and the remedy.
@@ -288,6 +322,20 @@ public final class FabricDriver implements AutoCloseable {
             LocalDrivers.remove(wiring.owner());
             invoked.abandon();
         }
+    }
+
+    /**
+     * Reads a metric, for a registry of the application; docs/metrics.md has the names. Any thread; it looks through
+     * all metrics, so call it as often as a monitoring system asks, and not for each message.
+     *
+     * @param name such as {@code jfabric_link_sent_messages}, without the suffix that OpenMetrics has.
+     * @return the sum of all metrics of that name, whatever their labels are; NaN if there is none, or the driver is
+     *     closed.
+     */
+    public synchronized double metric(String name) {
+        return closed ? Double.NaN : MetricsSnapshot.of(wiring.countersReader()).stream()
+            .filter(metric -> metric.name().equals(name)).mapToDouble(metric -> metric.value().doubleValue())
+            .reduce(Double::sum).orElse(Double.NaN);
     }
 
     /**

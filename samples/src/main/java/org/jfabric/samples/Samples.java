@@ -12,6 +12,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.evolution.QuoteVersions;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -49,6 +50,7 @@ public final class Samples {
         add("pong", "answers one peer; needs a driver (./fabric driver)", Pong::main);
         add("ping", "[COUNT] asks pong; start pong first", Ping::main);
         add("quotes", "a publisher of quotes and its subscribers, the program of docs/tutorial.md", Quotes::main);
+        add("versions", "quotes in two versions of their schema, encoded in place", QuoteVersions::main);
         add("tags", "receives that choose by tag, with wildcards", TagMatching::main);
         add("levels", "completion levels, and a fence", CompletionLevels::main);
         add("connect", "a connection that is asked for, accepted and ended", AskAndAccept::main);

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -19,13 +20,21 @@ class QuotePagesTest {
     @Test
     void shouldShowThePublisherAndTheSubscriberOfTheTutorial() throws IOException {
         Map<String, String> code = regions("quotes", "QuoteFeed", "QuoteReader", "Place", "Quotes");
-        code.putAll(PageCode.regions(Files.readString(Path.of("src", "main", "sbe", "quotes.xml"))));
+        code.putAll(regions("evolution", "SizedQuotes"));
+        for (String schema : List.of("quotes.xml", "sized-quotes.xml")) {
+            code.putAll(PageCode.regions(Files.readString(Path.of("src", "main", "sbe", schema))));
+        }
         assertShown(code, "tutorial.md");
     }
 
     @Test
     void shouldShowThePublisherAndTheReadersOfTheStream() throws IOException {
         assertShown(regions("stream", "QuoteStream", "QuotePrinter", "AverageBid"), "tutorial-streams.md");
+    }
+
+    @Test
+    void shouldShowTheFirstProgramOfThoseWhoKnowAeron() throws IOException {
+        assertShown(regions("stream", "FirstQuote"), "from-aeron.md");
     }
 
     @Test

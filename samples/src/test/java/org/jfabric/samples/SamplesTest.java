@@ -7,6 +7,7 @@ import org.jfabric.samples.counters.CountedQuotes;
 import org.jfabric.samples.doorbell.OrderDoorbell;
 import org.jfabric.samples.echo.SocketEcho;
 import org.jfabric.samples.errors.CompletionErrors;
+import org.jfabric.samples.evolution.QuoteVersions;
 import org.jfabric.samples.futures.FutureTransfers;
 import org.jfabric.samples.gateway.OrderGateway;
 import org.jfabric.samples.group.GroupFeed;
@@ -66,6 +67,16 @@ class SamplesTest {
             "receive 12 took tag 0x100000002",
             "receive 11 took tag 0x100000001",
             "receive 10 took tag 0x200000002"), lines);
+    }
+
+    @Test
+    void shouldReadQuotesOfBothVersionsInBothVersions() throws Exception {
+        List<String> lines = run(() -> QuoteVersions.main(new String[0]));
+
+        assertEquals(List.of(
+            "old reads new: EURUSD 1.083401 1.083601",
+            "new reads old: EURUSD 1.083401 1.083601, sizes unknown",
+            "new reads new: EURUSD 1.083401 1.083601, 3000000 and 1000000"), lines);
     }
 
     @Test
@@ -272,9 +283,9 @@ class SamplesTest {
         assertEquals(lines, run(() -> Samples.main(new String[] {"--help"})));
         assertEquals("Usage: fabric sample NAME [ARGUMENTS]", lines.get(0));
         assertEquals(
-            List.of("hello", "pong", "ping", "quotes", "tags", "levels", "connect", "echo", "gateway", "book",
-                "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table", "paths",
-                "market", "images", "contexts", "restart", "replicas", "errors", "futures"),
+            List.of("hello", "pong", "ping", "quotes", "versions", "tags", "levels", "connect", "echo", "gateway",
+                "book", "doorbell", "sequence", "log", "counters", "group", "once", "stream", "sequencer", "table",
+                "paths", "market", "images", "contexts", "restart", "replicas", "errors", "futures"),
             lines.subList(1, lines.size()).stream().map(line -> line.strip().split(" ")[0]).toList());
     }
 

@@ -9,15 +9,16 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** The page on simulation shows the test of the sample {@code replicas}. */
+/** The page on simulation shows the test of the sample {@code replicas}, and one with a seed by annotation. */
 class SimulationPageTest {
     private static final Path PAGE = Path.of("..", "docs", "simulation.md");
-    private static final Path CODE = Path.of(
-        "src", "test", "java", "org", "jfabric", "samples", "replicas", "ReplicatedCounterTest.java");
+    private static final Path CODE = Path.of("src", "test", "java", "org", "jfabric", "samples");
 
     @Test
     void shouldShowTheCodeThatIsTested() throws IOException {
-        Map<String, String> code = PageCode.regions(Files.readString(CODE));
+        Map<String, String> code =
+            PageCode.regions(Files.readString(CODE.resolve("replicas").resolve("ReplicatedCounterTest.java")));
+        code.putAll(PageCode.regions(Files.readString(CODE.resolve("SimulatedQuoteTest.java"))));
         Map<String, String> page = PageCode.blocks(Files.readString(PAGE));
         assertFalse(code.isEmpty());
         assertEquals(code.keySet(), page.keySet());

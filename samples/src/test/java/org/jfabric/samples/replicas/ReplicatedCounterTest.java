@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+// example: imports
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,6 +18,7 @@ import org.jfabric.simulation.Node;
 import org.jfabric.simulation.Program;
 import org.jfabric.simulation.Simulation;
 import org.jfabric.simulation.SimulationFailure;
+// end
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
+import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.Destination;
 import org.jfabric.Fabric;
@@ -29,6 +30,25 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MessengerTest {
     private static final long TIMEOUT_NS = 10_000_000_000L;
+
+    private static final class Rests implements IdleStrategy {
+        private int count;
+
+        @Override
+        public void idle(int workCount) {
+            count += workCount == 0 ? 1 : 0;
+        }
+
+        @Override
+        public void idle() {
+            count++;
+        }
+
+        @Override
+        public void reset() {
+            // it keeps no state but the count
+        }
+    }
 
     private Path base;
     private FabricDriver driver;
@@ -143,6 +163,38 @@ class MessengerTest {
             self.close();
             self.close();
             assertEquals("Messenger{closed}", self.toString());
+        }
+    }
+
+    @Test
+    void shouldRepeatACallUntilThereIsRoom() {
+        try (Messenger desk = fabric.messenger().open(); Messenger feed = fabric.messenger().open()) {
+            Destination peer = feed.peer(desk.address());
+            UnsafeBuffer quote = new UnsafeBuffer(new byte[64]);
+            Deadline deadline = Deadline.usual();
+            int result = 0;
+            while (result == 0) {
+                deadline.check("no room was left", feed::toString);
+                result = feed.retry(() -> feed.send(peer, quote, 0, 64, 1), 1_000_000, entry -> { });
+            }
+            assertEquals(-FabricErrno.EAGAIN, result);
+            assertEquals(0, feed.retry(() -> {
+                desk.endpoint().trecv(desk.memory().slice(0, 64), 1, 0, 1);
+                desk.poll(entry -> { }, 16);
+                return feed.send(peer, quote, 0, 64, 1);
+            }, TIMEOUT_NS, entry -> { }));
+        }
+    }
+
+    @Test
+    void shouldStopRepeatingForAnErrorEntry() {
+        Rests rests = new Rests();
+        try (Messenger feed = fabric.messenger().idleStrategy(rests).open()) {
+            feed.endpoint().trecv(feed.memory().slice(0, 64), 1, 0, 9);
+            assertThrows(FabricException.class, () -> feed.await(1, 1_000_000, entry -> { }));
+            assertTrue(rests.count > 0, "await asks the strategy");
+            feed.endpoint().cancel(9);
+            assertEquals(-FabricErrno.EAVAIL, feed.retry(() -> -FabricErrno.EAGAIN, TIMEOUT_NS, entry -> { }));
         }
     }
 }

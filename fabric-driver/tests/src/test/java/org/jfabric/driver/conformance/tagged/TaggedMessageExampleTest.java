@@ -9,6 +9,7 @@ import org.jfabric.CompletionError;
 import org.jfabric.CompletionQueue;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
+import org.jfabric.ReceiveRequest;
 import org.jfabric.driver.kit.ExamplePage;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.PeekNode;
@@ -32,6 +33,8 @@ class TaggedMessageExampleTest {
     // example: match
     /** The upper half of the tag is the kind of message, the lower half a number. */
     static final long NUMBER = 0xFFFF_FFFFL;
+    /** Used again and again, by one thread. */
+    static final ReceiveRequest BY_NAME = new ReceiveRequest();
 
     static long tag(int kind, int number) {
         return (long) kind << 32 | number & NUMBER;
@@ -43,7 +46,8 @@ class TaggedMessageExampleTest {
         // any message of kind 2
         check(endpoint.trecv(memory.address(256), 256, FabricAddress.ADDR_UNSPEC, tag(2, 0), NUMBER, 102));
         // any message of this peer; the endpoint was opened with Flags.DIRECTED_RECV
-        check(endpoint.trecv(memory.address(512), 256, venue, 0, -1L, 103));
+        check(endpoint.messages().trecvmsg(
+            BY_NAME.clear().memory(memory.address(512), 256).srcAddr(venue).ignore(-1L).opContext(103)));
     }
     // end of example
 
