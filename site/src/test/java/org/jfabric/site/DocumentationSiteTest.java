@@ -38,7 +38,7 @@ class DocumentationSiteTest {
         new DocumentationSite(ROOT, SOURCES).write(output);
         try (Stream<Path> files = Files.walk(output)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                FILES.put(file, Files.readString(file));
+                FILES.put(file, file.toString().endsWith(".png") ? "" : Files.readString(file));
             }
         }
     }
