@@ -35,20 +35,7 @@ final class ResultsChart {
         add("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">%n"
             + "<title>Half round trips and message rates of JFabric and others</title>%n<desc>%s</desc>%n", width,
             height, width, height, escape(run.origin()));
-        svg.append("""
-            <style>
-            text { font: 14px system-ui, sans-serif; fill: #17202a; }
-            .head { font-weight: 600; } .dim { font-size: 12px; fill: #55636f; } .own { font-weight: 600; }
-            .bar { fill: #b4bfc8; stroke: #b4bfc8; } .own.bar { fill: #2f6fb8; stroke: #2f6fb8; }
-            .few { fill: none; stroke-dasharray: 3 2; } .own.few { fill: none; }
-            .spread { stroke: #17202a; } .line { stroke: #d5dce2; } .paper { fill: #ffffff; }
-            @media (prefers-color-scheme: dark) {
-              text { fill: #e6ebef; } .dim { fill: #a3b0bb; } .paper { fill: #14191e; }
-              .bar { fill: #5b6975; stroke: #5b6975; } .own.bar { fill: #6ea6e6; stroke: #6ea6e6; }
-              .few, .own.few { fill: none; } .spread { stroke: #e6ebef; } .line { stroke: #333f4a; }
-            }
-            </style>
-            """);
+        svg.append("<style>\n").append(ReportPage.resource("chart.css")).append("</style>\n");
         add("<rect class=\"paper\" width=\"%d\" height=\"%d\" rx=\"6\"/>%n", width, height);
         for (int row = 0; row < systems.size(); row++) {
             int y = TOP + ROW * row;
@@ -88,7 +75,7 @@ final class ResultsChart {
             add("<line class=\"spread\" x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\"/>%n",
                 x + value.firstQuartile() * scale, y + 13, x + third * scale, y + 13);
             text((int) (x + Math.max(value.median(), third) * scale) + 6, y + 18, own(value.system()),
-                SavedRun.number(value.median(), group.isRate()));
+                group.text(value.median()));
         }
     }
 

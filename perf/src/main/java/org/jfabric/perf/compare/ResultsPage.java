@@ -7,13 +7,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jfabric.tool.ToolException;
 
 /** A saved run as a page of the documentation, with its chart; and its figures on another page. */
 final class ResultsPage {
-    private static final String CHART = "latency-and-rate.svg";
     private static final Pattern FIGURES =
         Pattern.compile("(?s)(?<=<!-- figures of the last run -->\n).*?(?=<!-- end of figures -->)");
     private static final List<String> SHOWN = List.of("date", "commit", "cpu", "cores", "virtual", "kernel", "jdk",
@@ -21,25 +23,21 @@ final class ResultsPage {
     private static final double WHOLE_RATIOS = 10;
     private static final double SMALL_RATIO = 0.1;
 
-    private final SavedRun run;
-    private final StringBuilder page = new StringBuilder();
-
-    private ResultsPage(SavedRun run) {
-        this.run = run;
+    private ResultsPage() {
     }
 
     /**
      * Writes the page and the chart.
      *
-     * @param folder  made if it is missing; files of the same names are replaced.
-     * @param readme  page whose figures are replaced, those between the comments; null for none.
+     * @param folder made if it is missing; files of the same names are replaced.
+     * @param readme page whose figures are replaced, those between the comments; null for none.
      */
     static Path publish(SavedRun run, Path folder, Path readme) {
         try {
             Files.createDirectories(folder);
             Path file = folder.resolve("results.md");
             Files.writeString(file, write(run));
-            Files.writeString(folder.resolve(CHART), ResultsChart.write(run));
+            Files.writeString(folder.resolve("latency-and-rate.svg"), ResultsChart.write(run));
             if (readme != null) {
                 Matcher figures = FIGURES.matcher(Files.readString(readme));
                 if (!figures.find()) {
@@ -54,122 +52,81 @@ final class ResultsPage {
     }
 
     static String write(SavedRun run) {
-        return new ResultsPage(run).write();
-    }
-
-    private String write() {
-        page.append("""
-            # Results
-
-            For readers who choose a transport, or check what is said of this one. `./fabric compare --publish` has
-            made this page and the chart from one run of this version; [compare.md](compare.md) is how it measures, and
-            what the targets are.
-
-            ![Half round trips and message rates of JFabric and others](latency-and-rate.svg)
-
-            <!-- figures of the last run -->
-            """).append(figures(run)).append("""
-            <!-- end of figures -->
-
-            A tagged message is matched with a receive and has two completions, as with UCX and libfabric; a publication
-            has readers that take what comes, as with Aeron. iceoryx lends memory of which the receiver reads the first
-            word. The rates of libfabric, whose `fi_pingpong` has no test of it, and of iceoryx are not measured.
-
-            ## How to read
-
-            - A ratio is JFabric's value over the other one, the median of the ratios within the valid rounds; beside it
-              are the quartiles and the number of valid rounds. Half of the rounds were better and half were worse.
-            - `met` and `missed` are about the median. If the must lies between the quartiles another run may have the
-              other verdict.
-            - Times in ns are those of this machine. Of two machines only ratios can be compared, and of two versions
-              only what was measured in one run (`--baseline-jar`).
-
-            ## In the same rounds
-
-            """);
-        add("Medians and quartiles of half round trips in ns and of rates in messages a second.%n%n");
-        table((group, value) -> String.format(Locale.ROOT, "%s (%s to %s)",
-            SavedRun.number(value.median(), group.isRate()), SavedRun.number(value.firstQuartile(), group.isRate()),
-            SavedRun.number(value.thirdQuartile(), group.isRate())), run, page);
-        add("| valid rounds |");
-        run.sideBySide().forEach(group -> add(" %d of %d |", group.validRounds(), group.rounds()));
-        add("%n%n");
-        targets();
-        run();
-        return page.toString();
+        return ReportPage.resource("results.md").replace("{figures}", figures(run))
+            .replace("{rounds}", table(run, (group, value) -> String.format(Locale.ROOT, "%s (%s to %s)",
+                group.text(value.median()), group.text(value.firstQuartile()), group.text(value.thirdQuartile())))
+                + row("valid rounds", run.sideBySide().stream().map(group -> group.validRounds() + " of "
+                    + group.rounds())))
+            .replace("{judged}", targets(run, "Verdict", ResultsPage::verdict, Target.Outcome.GOAL_MET,
+                Target.Outcome.MET, Target.Outcome.MISSED))
+            .replace("{unjudged}", targets(run, "Why there is no verdict", ResultsPage::reason,
+                Target.Outcome.NOT_JUDGED))
+            .replace("{unmeasured}", verdicts(run, Target.Outcome.NOT_MEASURED).stream()
+                .map(verdict -> "- " + verdict.what() + '\n').collect(Collectors.joining()))
+            .replace("{run}", properties(run));
     }
 
     /** The figures that another page repeats. */
     static String figures(SavedRun run) {
-        StringBuilder text = new StringBuilder();
-        table((group, value) -> SavedRun.number(value.median(), group.isRate()), run, text);
         int fewest = run.sideBySide().stream().mapToInt(SavedRun.Group::validRounds).min().orElse(0);
-        String unfit = run.unfit();
-        return text + String.format(Locale.ROOT, "%n%s. Medians of at least %d valid rounds%s.%s%nOf %d targets %d were"
-            + " met, %d were missed, %d not judged and %d not measured.%n", run.origin(), fewest,
+        return table(run, (group, value) -> group.text(value.median())) + String.format(Locale.ROOT, "%n%s. Medians of"
+            + " at least %d valid rounds%s.%s%nOf %d targets %d were met, %d were missed, %d not judged and %d not"
+            + " measured.%n", run.origin(), fewest,
             fewest >= Target.LEAST_VALID_ROUNDS ? "" : ", which are too few for a verdict",
-            unfit == null ? "" : ' ' + unfit + ": it is shown, and not judged.", run.targets().size(),
+            run.unfit() == null ? "" : ' ' + run.unfit() + ": it is shown, and not judged.", run.targets().size(),
             verdicts(run, Target.Outcome.GOAL_MET, Target.Outcome.MET).size(),
             verdicts(run, Target.Outcome.MISSED).size(), verdicts(run, Target.Outcome.NOT_JUDGED).size(),
             verdicts(run, Target.Outcome.NOT_MEASURED).size());
     }
 
-    private static void table(BiFunction<SavedRun.Group, SavedRun.Value, String> cell, SavedRun run,
-        StringBuilder text) {
-        text.append("| Half round trip or rate |");
-        run.sideBySide().forEach(group -> text.append(group.isRate() ? " messages/s, " : " ns, ")
-            .append(SavedRun.size(group.sizeBytes())).append(" |"));
-        text.append("\n|---|").append("---|".repeat(run.sideBySide().size())).append('\n');
+    private static String table(SavedRun run, BiFunction<SavedRun.Group, SavedRun.Value, String> cell) {
+        StringBuilder text = new StringBuilder(row("Half round trip or rate", run.sideBySide().stream().map(
+            group -> (group.isRate() ? "messages/s, " : "ns, ") + SavedRun.size(group.sizeBytes()))));
+        text.append("|---|").append("---|".repeat(run.sideBySide().size())).append('\n');
         for (String system : run.systems()) {
-            text.append("| ").append(run.name(system)).append(" |");
-            for (SavedRun.Group group : run.sideBySide()) {
-                SavedRun.Value value = group.of(system);
-                text.append(' ').append(value == null ? "–" : cell.apply(group, value)).append(" |");
-            }
-            text.append('\n');
+            text.append(row(run.name(system), run.sideBySide().stream().map(
+                group -> group.of(system) == null ? "–" : cell.apply(group, group.of(system)))));
         }
+        return text.toString();
+    }
+
+    private static String row(String first, Stream<String> others) {
+        return Stream.concat(Stream.of(first), others).collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 
     private static List<SavedRun.Verdict> verdicts(SavedRun run, Target.Outcome... outcomes) {
         return run.targets().stream().filter(verdict -> Arrays.stream(outcomes).anyMatch(verdict::is)).toList();
     }
 
-    private void targets() {
-        String columns = " | Ratio (quartiles, valid rounds) | Values | Must | Goal | ";
-        add("## Targets met or missed%n%n| Target%sVerdict |%n|---|---|---|---|---|---|%n", columns);
-        for (SavedRun.Verdict verdict : verdicts(run, Target.Outcome.GOAL_MET, Target.Outcome.MET,
-            Target.Outcome.MISSED)) {
-            row(verdict, verdict.is(Target.Outcome.GOAL_MET) ? "goal met" : verdict.is(Target.Outcome.MET) ? "met"
-                : String.format(Locale.ROOT, "missed by %.0f %%", Math.max(1, 100 * verdict.missedBy())));
-        }
-        List<SavedRun.Verdict> open = verdicts(run, Target.Outcome.NOT_JUDGED);
-        if (!open.isEmpty()) {
-            add("%n## Targets not judged%n%nThese figures are no more than a first look.%n%n"
-                + "| Target%sWhy there is no verdict |%n|---|---|---|---|---|---|%n", columns);
-            for (SavedRun.Verdict verdict : open) {
-                row(verdict, verdict.unfit() != null ? verdict.unfit()
-                    : verdict.validRounds() >= verdict.neededRounds() ? "the control differs"
-                    : verdict.neededRounds() + " valid rounds are needed");
-            }
-        }
-        List<SavedRun.Verdict> others = verdicts(run, Target.Outcome.NOT_MEASURED);
-        if (!others.isEmpty()) {
-            add("%n## Targets not measured%n%n");
-            others.forEach(verdict -> add("- %s%n", verdict.what()));
-        }
+    private static String targets(SavedRun run, String last, Function<SavedRun.Verdict, String> cell,
+        Target.Outcome... outcomes) {
+        return "| Target | Ratio (quartiles, valid rounds) | Values | Must | Goal | " + last
+            + " |\n|---|---|---|---|---|---|\n" + verdicts(run, outcomes).stream()
+            .map(verdict -> target(verdict, cell.apply(verdict))).collect(Collectors.joining());
     }
 
-    private void row(SavedRun.Verdict verdict, String last) {
+    private static String target(SavedRun.Verdict verdict, String last) {
         CellMetric metric = Arrays.stream(CellMetric.values())
             .filter(each -> each.key().equals(verdict.metric())).findFirst().orElseThrow();
-        boolean ofValue = verdict.otherSystem() == null;
-        add("| %s%s | %s (%s to %s, %d) | %s | %s | %s | %s |%n", verdict.what(),
-            metric.moreIsBetter() ? ", at least" : "", ratio(verdict.ratio()), ratio(verdict.firstQuartile()),
-            ratio(verdict.thirdQuartile()), verdict.validRounds(), ofValue ? ""
-                : String.format(Locale.ROOT, "%,.0f against %,.0f %s", verdict.own(), verdict.other(), metric.unit()),
+        return row(verdict.what() + (metric.moreIsBetter() ? ", at least" : ""), Stream.of(
+            String.format(Locale.ROOT, "%s (%s to %s, %d)", ratio(verdict.ratio()), ratio(verdict.firstQuartile()),
+                ratio(verdict.thirdQuartile()), verdict.validRounds()),
+            verdict.otherSystem() == null ? "" : String.format(Locale.ROOT, "%,.0f against %,.0f %s", verdict.own(),
+                verdict.other(), metric.unit()),
             verdict.must() == null || verdict.must() == 0 && metric.moreIsBetter() ? "shown"
                 : (verdict.least() == null ? "" : bound(verdict.least()) + " to ") + bound(verdict.must()),
-            verdict.goal() == null ? "" : bound(verdict.goal()), SavedRun.withoutPaths(last));
+            verdict.goal() == null ? "" : bound(verdict.goal()), last));
+    }
+
+    private static String verdict(SavedRun.Verdict verdict) {
+        return verdict.is(Target.Outcome.GOAL_MET) ? "goal met" : verdict.is(Target.Outcome.MET) ? "met"
+            : String.format(Locale.ROOT, "missed by %.0f %%", Math.max(1, 100 * verdict.missedBy()));
+    }
+
+    private static String reason(SavedRun.Verdict verdict) {
+        return verdict.unfit() != null ? SavedRun.withoutPaths(verdict.unfit())
+            : verdict.validRounds() >= verdict.neededRounds() ? "the control differs"
+            : verdict.neededRounds() + " valid rounds are needed";
     }
 
     private static String ratio(Double value) {
@@ -181,29 +138,16 @@ final class ResultsPage {
         return String.format(Locale.ROOT, value >= WHOLE_RATIOS ? "%,.0f" : "%.2f", value);
     }
 
-    private void run() {
-        add("%n## The run%n%n| | |%n|---|---|%n");
-        for (String name : SHOWN) {
-            add("| %s | %s |%n", name, run.environment(name));
-        }
-        for (String system : run.systems()) {
-            if (!system.startsWith("jfabric")) {
-                add("| %s | %s |%n", system, run.environment(Machine.VERSION + system));
-            }
-        }
-        if (run.garbageCollections().messages() > 0) {
-            add("| garbage collections | %d in %,d messages |%n", run.garbageCollections().collections(),
-                run.garbageCollections().messages());
-        }
-        add("| messages whose contents were compared | %,d, all as sent |%n", run.messagesCompared());
-        if (!run.missing().isEmpty() || !run.notes().isEmpty()) {
-            add("%n");
-            run.missing().forEach(each -> add("- %s%n", SavedRun.withoutPaths(each)));
-            run.notes().forEach(each -> add("- %s%n", SavedRun.withoutPaths(each)));
-        }
-    }
-
-    private void add(String format, Object... values) {
-        page.append(String.format(Locale.ROOT, format, values));
+    private static String properties(SavedRun run) {
+        StringBuilder text = new StringBuilder("| | |\n|---|---|\n");
+        SHOWN.forEach(name -> text.append(row(name, Stream.of(run.environment(name)))));
+        run.systems().stream().filter(system -> !system.startsWith("jfabric")).forEach(
+            system -> text.append(row(system, Stream.of(run.environment(Machine.VERSION + system)))));
+        text.append(String.format(Locale.ROOT, "| garbage collections | %d in %,d messages |%n| messages whose contents"
+            + " were compared | %,d, all as sent |%n%n", run.garbageCollections().collections(),
+            run.garbageCollections().messages(), run.messagesCompared()));
+        Stream.concat(run.missing().stream(), run.notes().stream())
+            .forEach(each -> text.append("- ").append(SavedRun.withoutPaths(each)).append('\n'));
+        return text.toString();
     }
 }

@@ -34,6 +34,12 @@ record SavedRun(Map<String, String> environment, List<Group> sideBySide, List<Ve
             return metric.equals(CellMetric.MESSAGE_RATE.key());
         }
 
+        /** A time in ns, or a rate in millions. */
+        String text(double value) {
+            return isRate() ? String.format(Locale.ROOT, "%.1f M", value / 1e6)
+                : String.format(Locale.ROOT, "%,.0f", value);
+        }
+
         /** As many rounds as a verdict needs. */
         boolean isJudged() {
             return validRounds >= Target.LEAST_VALID_ROUNDS;
@@ -109,11 +115,6 @@ record SavedRun(Map<String, String> environment, List<Group> sideBySide, List<Ve
         String virtual = environment("virtual").equals("true") ? " in a virtual machine" : "";
         return environment("date").replaceFirst("T.*", "") + ", commit " + environment("commit") + ", "
             + environment("cores").replaceFirst(" usable.*", " cores of ") + environment("cpu") + virtual;
-    }
-
-    /** A time in ns, or a rate in millions. */
-    static String number(double value, boolean rate) {
-        return rate ? String.format(Locale.ROOT, "%.1f M", value / 1e6) : String.format(Locale.ROOT, "%,.0f", value);
     }
 
     static String size(int bytes) {
