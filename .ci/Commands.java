@@ -30,7 +30,7 @@ final class Commands {
     private static final Pattern ELSEWHERE = Pattern.compile(
         "mvn verify|\\.ci/run|config/(journeys|pictures)/.*|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
     /** Needs a peer, a repository to deploy to, a second driver beside that of this run, or another process's end. */
-    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare|qualify.*|driver.*)|mvn .* deploy");
+    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare( --publish.*)?|qualify.*|driver.*)|mvn .* deploy");
     private static final Pattern ENDLESS = Pattern.compile("\\./fabric (top|web)");
     private static final Pattern PROGRAM = Pattern.compile(
         "(\\./fabric|\\./mvnw|(JAVA_HOME=\\S+( jdk\\))? )?mvn|\\$\\(\\./fabric jdk\\)/bin/java|config/[a-z]+/[a-z-]+|\\.ci/run)"

@@ -30,6 +30,8 @@ class PageShapeTest {
         Map.entry("docs/operations.md", LOOKED_UP),
         Map.entry("docs/metrics.md", LOOKED_UP),
         Map.entry("docs/options.md", "generated: all options"),
+        Map.entry("docs/what-can-go-wrong.md", LOOKED_UP),
+        Map.entry("docs/embedding.md", "all that an embedder asks, in one place"),
         Map.entry("docs/performance/compare.md", LOOKED_UP),
         Map.entry("docs/architecture.md", "for contributors: the whole structure on one page"),
         Map.entry("docs/internals/links.md", "for contributors: a section for each link"),
