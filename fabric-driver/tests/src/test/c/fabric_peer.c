@@ -338,7 +338,8 @@ static int do_access(const char *line)
         struct fi_msg_rma msg = {.msg_iov = &iov, .desc = descs, .iov_count = 1, .addr = peer,
             .rma_iov = is_vector ? ranges : &whole, .rma_iov_count = is_vector ? 2 : 1, .context = &context};
 
-        finish(POSTED(fi_writemsg(ep, &msg, FI_COMPLETION | (flags[0] == 'd' ? FI_DELIVERY_COMPLETE : 0))));
+        finish(POSTED(fi_writemsg(ep, &msg, FI_COMPLETION
+            | (flags[0] == 'd' ? FI_DELIVERY_COMPLETE : flags[0] == 'c' ? FI_COMMIT_COMPLETE : 0))));
     } else if (!strcmp(command, "writedata")) {
         uint64_t data = strtoull(flags, NULL, 0);
 

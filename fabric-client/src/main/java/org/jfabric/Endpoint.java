@@ -179,7 +179,7 @@ public final class Endpoint implements Fid {
         this.connection = new EndpointConnection(this, domain, info);
         this.activation = new EndpointActivation(this, domain);
         this.messages = new Messages(this, info);
-        this.remoteMemory = new RemoteMemory(this, info.caps());
+        this.remoteMemory = new RemoteMemory(this, info.caps(), info.txAttr().rmaIovLimit());
         this.atomics = new Atomics(this, info);
         this.triggers = (info.caps() & Flags.TRIGGER) == 0 ? null : new EndpointTriggers(this);
     }
@@ -200,7 +200,7 @@ public final class Endpoint implements Fid {
         this.connection = base.connection;
         this.activation = base.activation;
         this.messages = new Messages(this, info);
-        this.remoteMemory = new RemoteMemory(this, info.caps());
+        this.remoteMemory = new RemoteMemory(this, info.caps(), info.txAttr().rmaIovLimit());
         this.atomics = new Atomics(this, info);
         this.triggers = base.triggers == null ? null : new EndpointTriggers(this);
     }

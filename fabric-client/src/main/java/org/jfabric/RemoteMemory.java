@@ -50,8 +50,11 @@ public final class RemoteMemory {
     /** Flags that a call of {@link #writemsg} may carry. */
     private final long writeCall;
 
-    RemoteMemory(Endpoint endpoint, long caps) {
+    private final long maxRanges;
+
+    RemoteMemory(Endpoint endpoint, long caps, long maxRanges) {
         this.endpoint = endpoint;
+        this.maxRanges = maxRanges;
         this.offered = (caps & Flags.RMA) == 0 ? 0 : Info.directions(caps) & (Flags.READ | Flags.WRITE);
         this.writeCall = WRITE_CALL | ((caps & Flags.RMA_PMEM) != 0 ? Flags.COMMIT_COMPLETE : 0);
     }
@@ -92,7 +95,8 @@ public final class RemoteMemory {
      *
      * @param request may be reused by the caller after the return; flags may be {@link Flags#COMPLETION}, {@link
      *                Flags#MORE}, {@link Flags#FENCE} and completion levels.
-     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null, {@code -FI_EBADFLAGS} for other flags.
+     * @return 0 or a negative errno of this class; {@code -FI_EINVAL} for null and for ranges
+     *     that are too many or not as long as the local memory, {@code -FI_EBADFLAGS} for other flags.
      */
     public int readmsg(RemoteRequest request) {
         return postMsg(request, READ);
@@ -235,6 +239,7 @@ public final class RemoteMemory {
         work.address = destAddr;
         work.remoteAddr = remoteAddr;
         work.key = key;
+        work.rangeCount = 0;
         work.data = data;
         work.context = opContext;
     }
@@ -258,7 +263,7 @@ public final class RemoteMemory {
         accesses.enter();
         try {
             WorkRequest posted = accesses.transmit(WorkRequest.ACCESS);
-            if (isTriggered && !endpoint.triggers().fill(posted, trigger, work) || !request.fill(posted)) {
+            if (isTriggered && !endpoint.triggers().fill(posted, trigger, work) || !request.fill(posted, maxRanges)) {
                 return -FabricErrno.EINVAL;
             }
             posted.flags = flags | kind | (work == null ? endpoint.messages().alwaysForSends() : 0);

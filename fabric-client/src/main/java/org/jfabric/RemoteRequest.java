@@ -25,6 +25,8 @@ public final class RemoteRequest {
     private long destAddr;
     private long remoteAddr;
     private long key;
+    /** Replaces the one range of the peer's memory, unless it is null. */
+    private RmaIoVec ranges;
     private long data;
     /** {@link Flags#REMOTE_CQ_DATA} if data was set, else 0. */
     private long dataFlag;
@@ -52,6 +54,7 @@ public final class RemoteRequest {
         destAddr = FabricAddress.ADDR_UNSPEC;
         remoteAddr = 0;
         key = 0;
+        ranges = null;
         data = 0;
         dataFlag = 0;
         opContext = 0;
@@ -107,6 +110,19 @@ public final class RemoteRequest {
     public RemoteRequest remote(long offset, long regionKey) {
         remoteAddr = offset;
         key = regionKey;
+        ranges = null;
+        return this;
+    }
+
+    /**
+     * The peer's memory, in several ranges.
+     *
+     * @param newRanges read when the request is posted: 1 to {@code rma_iov_limit} of the endpoint's attributes, as
+     *                  long together as the local memory; null for the range that was set before.
+     * @return this.
+     */
+    public RemoteRequest remote(RmaIoVec newRanges) {
+        ranges = newRanges;
         return this;
     }
 
@@ -167,12 +183,20 @@ public final class RemoteRequest {
         return ((flags | triggerFlag) & Flags.TRIGGER) != 0;
     }
 
-    /** Fills the record; false if the pieces are not valid. */
-    boolean fill(WorkRequest work) {
-        work.count = IoVec.fill(work.pieces, iov, buf, len);
-        work.address = destAddr;
+    /** Fills the record; false if the pieces or the ranges are not valid. */
+    boolean fill(WorkRequest work, long maxRanges) {
+        work.rangeCount = 0;
         work.remoteAddr = remoteAddr;
         work.key = key;
+        if (ranges != null) {
+            if (ranges.count() == 0 || ranges.count() > maxRanges
+                || ranges.lengthBytes() != (iov == null ? len : iov.lengthBytes())) {
+                return false;
+            }
+            ranges.copyTo(work);
+        }
+        work.count = IoVec.fill(work.pieces, iov, buf, len);
+        work.address = destAddr;
         work.data = data;
         work.context = opContext;
         return work.count >= 0;

@@ -78,7 +78,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         int head = work.isTriggered ? WorkRequestDescriptor.TRIGGERED_HEAD_LENGTH : WorkRequestDescriptor.HEAD_LENGTH;
         boolean isAtomic = work.kind == WorkRequest.ATOMIC;
         int pieces = work.count + (isAtomic ? work.resultPieces + work.comparePieces : 0);
-        int length = head
+        int ranges = work.kind == WorkRequest.ACCESS ? work.rangeCount * WorkRequestDescriptor.RANGE_LENGTH : 0;
+        int length = head + ranges
             + (work.isInjected() ? work.injectedLength : pieces * WorkRequestDescriptor.PIECE_LENGTH);
         int offset = claim(length);
         if (offset < 0) {
@@ -87,13 +88,16 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         long record = ring + offset;
         // later lines first, as everywhere
         if (work.isInjected()) {
-            Words.copy(work.injected, record + head, work.injectedLength);
+            Words.copy(work.injected, record + head + ranges, work.injectedLength);
         } else {
-            long behind = writePieces(record + head, work.pieces, work.count);
+            long behind = writePieces(record + head + ranges, work.pieces, work.count);
             if (isAtomic) {
                 behind = writePieces(behind, work.results, work.resultPieces);
                 writePieces(behind, work.compares, work.comparePieces);
             }
+        }
+        for (int i = ranges / Long.BYTES - 1; i >= 0; i--) {
+            UnsafeApi.putLong(record + head + (long) i * Long.BYTES, work.ranges[i]);
         }
         if (work.isTriggered) {
             long condition = record + WorkRequestDescriptor.HEAD_LENGTH;
@@ -123,6 +127,8 @@ public abstract sealed class RequestQueue permits TransmitQueue, ReceiveQueue {
         if (isAtomic) {
             kinds |= work.form << 8 | work.datatype << 16 | (long) work.operation << 24
                 | (long) work.resultPieces << 40 | (long) work.comparePieces << 48;
+        } else if (!isMessage) {
+            kinds |= (long) work.rangeCount << 40;
         }
         UnsafeApi.putLong(body + WorkRequestEncoder.kindEncodingOffset(), kinds);
     }

@@ -43,10 +43,14 @@ public final class WorkRequest {
     public long ignore;
     /** Remote CQ data; for a tagged multi-receive buffer its minimum free space in bytes. */
     public long data;
-    /** Offset in the peer's region. */
+    /** Offset in the peer's region, unless there are {@link #ranges}. */
     public long remoteAddr;
-    /** Key of the peer's region. */
+    /** Key of the peer's region, unless there are {@link #ranges}. */
     public long key;
+    /** Offset, length and key of each range of the peer's memory, of an access to several. */
+    public final long[] ranges = new long[WorkRequestDescriptor.RANGE_WORDS * WorkRequestDescriptor.MAX_PIECES];
+    /** Number of {@link #ranges}; 0 for an access to one range, which is as long as the local memory. */
+    public int rangeCount;
     /**
      * Address and length of each piece of the message, of local memory, or of the operands of an atomic operation;
      * without {@code Flags.INJECT}.
@@ -140,7 +144,10 @@ public final class WorkRequest {
         System.arraycopy(other.pieces, 0, pieces, 0, 2 * count);
         injected = other.injected;
         injectedLength = other.injectedLength;
-        if (kind == ATOMIC) {
+        if (kind == ACCESS) {
+            rangeCount = other.rangeCount;
+            System.arraycopy(other.ranges, 0, ranges, 0, WorkRequestDescriptor.RANGE_WORDS * rangeCount);
+        } else if (kind == ATOMIC) {
             form = other.form;
             datatype = other.datatype;
             operation = other.operation;

@@ -108,7 +108,7 @@ class RequestQueueTest {
         assertEquals(Flags.ATOMIC, request.flags());
         assertEquals("4 2 6 200", request.kind() + " " + request.form() + " " + request.datatype() + " "
             + request.operation());
-        assertEquals("1 1 2", request.pieces() + " " + request.resultPieces() + " " + request.comparePieces());
+        assertEquals("1 1 2", request.pieces() + " " + request.resultPiecesOrRanges() + " " + request.comparePieces());
         assertEquals(isTriggered ? 1 : 0, request.isTriggered());
         if (isTriggered) {
             WorkConditionDecoder condition = new WorkConditionDecoder().wrap(

@@ -299,6 +299,12 @@ final class PeerRemote extends RemoteHandler {
 
     @Override
     public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
+        report(ranges, right, hasData, data);
+        target.count(ranges, right);
+    }
+
+    /** Reports an access that had begun, if it is reported: in the slot that {@link #begin} has reserved, or late. */
+    void report(RemoteRanges ranges, long right, boolean hasData, long data) {
         if (hasData || target.reportsAll()) {
             long flags = Flags.RMA | right | (hasData ? Flags.REMOTE_CQ_DATA : 0);
             long reported = hasData ? data : 0;
@@ -309,7 +315,16 @@ final class PeerRemote extends RemoteHandler {
                 target.reportLate(this, flags, ranges.totalBytes(), reported);
             }
         }
-        target.count(ranges, right);
+    }
+
+    @Override
+    public int commitRefusal(RemoteRanges ranges) {
+        return target.commitRefusal(ranges);
+    }
+
+    @Override
+    public void commit(RemoteRanges ranges, boolean hasData, long data, long operation) {
+        target.commit(this, ranges, hasData, data, operation);
     }
 
     /** An access of a wire that is not read meanwhile waits for a slot. */

@@ -5,6 +5,7 @@ import org.jfabric.driver.link.AtomicPart;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.PieceList;
 import org.jfabric.driver.link.RemoteChannel;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.TransmitOperation;
 import org.jfabric.driver.resource.FaultPoint;
 import org.jfabric.info.AtomicOperation;
@@ -12,6 +13,7 @@ import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.AtomicForm;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
  * The RMA and atomic operations that an endpoint has posted: sends them to the peers and processes the answers.
@@ -96,10 +98,38 @@ final class RemoteSends {
         sender.end(operation, isStored ? errno : FabricErrno.EFAULT);
     }
 
+    /** Adds the ranges of an access to several. */
+    static void addRanges(TransmitOperation operation, WorkRequest request) {
+        if (operation.ranges == null) {
+            // stays with the record
+            operation.ranges = new RemoteRanges();
+        }
+        operation.ranges.clear();
+        for (int i = 0; i < request.rangeCount; i++) {
+            int at = WorkRequestDescriptor.RANGE_WORDS * i;
+            operation.ranges.add(request.ranges[at + 2], request.ranges[at], request.ranges[at + 1]);
+        }
+        operation.hasRanges = true;
+    }
+
+    /** Whether the ranges of an access together are as long as its local memory. */
+    private static boolean fits(TransmitOperation operation) {
+        long left = operation.length;
+        for (int i = 0; i < operation.ranges.count(); i++) {
+            long length = operation.ranges.lengthBytes(i);
+            if (length < 0 || length > left) {
+                return false;
+            }
+            left -= length;
+        }
+        return left == 0;
+    }
+
     /** Sends an access whose local memory is found, now or when its turn comes. */
     void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
         PeerSends to = peers.peer(destAddr);
-        if (to == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH) {
+        if (to == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH
+            || operation.hasRanges && !fits(operation)) {
             sender.fail(operation, FabricErrno.EINVAL);
             return;
         }
@@ -127,7 +157,7 @@ final class RemoteSends {
      */
     private boolean beginShort(PeerSends to, TransmitOperation operation) {
         RemoteChannel channel = to.peer().remoteMemory();
-        if ((operation.flags & NOT_SHORT) != 0 || channel == null || !channel.hasShortWrites()
+        if ((operation.flags & NOT_SHORT) != 0 || operation.hasRanges || channel == null || !channel.hasShortWrites()
             || operation.length > channel.pieceLimitBytes() || to.remote().peerReports()) {
             return false;
         }
@@ -154,7 +184,7 @@ final class RemoteSends {
     /** Sends an access, all pieces of a write; {@link Sender#begin} describes parameters and result. */
     boolean begin(PeerSends to, TransmitOperation operation) {
         RemoteChannel channel = to.peer().remoteMemory();
-        if (channel == null) {
+        if (channel == null || operation.hasRanges && !channel.takesRanges()) {
             sender.fail(operation, FabricErrno.EOPNOTSUPP);
             return true;
         }

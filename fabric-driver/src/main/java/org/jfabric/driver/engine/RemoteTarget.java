@@ -114,8 +114,9 @@ final class RemoteTarget implements QuotaMember {
             writeCopied(peer, access, offset, source, length);
             return;
         }
-        if (access.commits() && (region.sync() == null || region.sync().hasFailed())) {
-            peer.answer(access.operation(), region.sync() == null ? FabricErrno.EOPNOTSUPP : FabricErrno.EIO);
+        int refusal = access.commits() ? commitRefusal(region) : 0;
+        if (refusal != 0) {
+            peer.answer(access.operation(), refusal);
             return;
         }
         boolean isLast = offset + length == range;
@@ -136,7 +137,8 @@ final class RemoteTarget implements QuotaMember {
         FaultPoint.pass();
         if (isLast && access.commits()) {
             inHandErrno = IDLE;
-            commit(peer, region, access, isReported);
+            regions[0] = region;
+            commit(peer, access.ranges(), access.operation(), access.hasData(), access.data(), false, isReported);
             return;
         }
         if (isLast) {
@@ -172,8 +174,44 @@ final class RemoteTarget implements QuotaMember {
         }
     }
 
-    /** Nothing is reported, counted or answered before the region is on stable storage. */
-    private void commit(PeerRemote peer, RegisteredRegion region, RemoteAccess access, boolean isReported) {
+    /** Why a write to a region cannot end on stable storage, a positive fabric errno; 0 if it can. */
+    private static int commitRefusal(RegisteredRegion region) {
+        return region.sync() == null ? FabricErrno.EOPNOTSUPP : region.sync().hasFailed() ? FabricErrno.EIO : 0;
+    }
+
+    /** As {@link PeerRemote#commitRefusal}. */
+    int commitRefusal(RemoteRanges ranges) {
+        int refusal = 0;
+        for (int i = 0; i < ranges.count() && refusal == 0; i++) {
+            RegisteredRegion region = find(
+                ranges.key(i), Flags.REMOTE_WRITE, ranges.address(i), ranges.lengthBytes(i));
+            refusal = region == null ? 0 : commitRefusal(region);
+        }
+        return refusal;
+    }
+
+    /** As {@link PeerRemote#commit}. */
+    void commit(PeerRemote peer, RemoteRanges ranges, boolean hasData, long data, long operation) {
+        findRegions(ranges, Flags.REMOTE_WRITE);
+        for (int i = 0; i < ranges.count(); i++) {
+            // another one may have come under that key since the first byte
+            int refusal = regions[i] == null ? FabricErrno.EKEYREJECTED : commitRefusal(regions[i]);
+            if (refusal != 0) {
+                peer.answer(operation, refusal);
+                return;
+            }
+        }
+        commit(peer, ranges, operation, hasData, data, true, false);
+    }
+
+    /**
+     * Nothing is reported, counted or answered before {@link #regions} are on stable storage.
+     *
+     * @param isOfStream whether the link has moved the bytes, so that the peer's object has the slot for a report.
+     * @param isReported whether it is reported in a slot of this object.
+     */
+    private void commit(PeerRemote peer, RemoteRanges ranges, long operation, boolean hasData, long data,
+        boolean isOfStream, boolean isReported) {
         if (!peer.beginCommit()) {
             return;
         }
@@ -186,32 +224,42 @@ final class RemoteTarget implements QuotaMember {
         } else {
             freeCommits = commit.nextFree;
         }
-        commit.begin(peer, region, access, isReported);
+        commit.hasData = hasData;
+        commit.data = data;
+        commit.isOfStream = isOfStream;
+        commit.isReported = isReported;
+        commit.begin(peer, ranges, regions, operation);
     }
 
     /**
-     * The sync of a write has ended.
+     * The syncs of a write have ended.
      *
-     * @param errno 0 or why it failed.
+     * @param errno 0 or why one failed.
      * @param peer  null if the connection that the write came by is down.
      */
-    void endCommit(Commit commit, int errno, PeerRemote peer, RegisteredRegion region) {
-        boolean reports = commit.isReported();
-        if (reports && quota != null && !isClosed) {
+    void endCommit(Commit commit, int errno, PeerRemote peer) {
+        if (commit.isReported && quota != null && !isClosed) {
             // the report takes it again
             slotsTaken--;
             quota.giveBack(1);
         }
+        commit.takeRegions(regions);
         commit.nextFree = freeCommits;
         freeCommits = commit;
         if (peer == null || isClosed) {
             return;
         }
         if (errno == 0) {
-            if (reports) {
-                reportWrite(peer, commit.hasData(), commit.lengthBytes(), commit.data());
+            RemoteRanges ranges = commit.ranges();
+            if (commit.isOfStream) {
+                peer.report(ranges, Flags.REMOTE_WRITE, commit.hasData, commit.data);
+            } else if (commit.isReported) {
+                reportWrite(peer, commit.hasData, ranges.totalBytes(), commit.data);
             }
-            countWrite(region, commit.lengthBytes());
+            if (writes != null) {
+                writes.success(ranges.totalBytes());
+            }
+            countBound(ranges, Flags.REMOTE_WRITE, 1);
         }
         peer.endCommit(commit.operation(), errno);
     }
@@ -514,10 +562,14 @@ final class RemoteTarget implements QuotaMember {
         if (counts != null) {
             counts.success(ranges.totalBytes());
         }
+        findRegions(ranges, right);
+        countBound(ranges, right, 1);
+    }
+
+    private void findRegions(RemoteRanges ranges, long right) {
         for (int i = 0; i < ranges.count(); i++) {
             regions[i] = find(ranges.key(i), right, ranges.address(i), ranges.lengthBytes(i));
         }
-        countBound(ranges, right, 1);
     }
 
     /** Whether the last bytes of a read may be sent: its report, if there is one, finds a slot. */

@@ -165,6 +165,9 @@ final class Sender {
             operation.vector.forget();
             fail(operation, FabricErrno.EFAULT);
         } else if (kind != WorkRequest.SEND) {
+            if (kind == WorkRequest.ACCESS && request.rangeCount != 0) {
+                RemoteSends.addRanges(operation, request);
+            }
             remote.post(operation, request.address, request.remoteAddr, request.key);
         } else {
             if (request.isInjected()) {

@@ -45,6 +45,11 @@ public abstract class RemoteChannel {
     /** The longest payload of one call; the engine divides longer ones. Returns the bytes, at least 1. */
     public abstract long pieceLimitBytes();
 
+    /** Whether one read or write may name several ranges of the peer's memory. */
+    public boolean takesRanges() {
+        return false;
+    }
+
     /** Whether the peer answers writes with {@code FI_COMMIT_COMPLETE} when they are on stable storage. */
     public boolean carriesCommits() {
         return false;

@@ -97,4 +97,19 @@ public abstract class RemoteHandler {
 
     /** All bytes of an access that had begun are in place, or were sent. */
     public abstract void end(RemoteRanges ranges, long right, boolean hasData, long data);
+
+    /**
+     * Whether a peer's write may ask to be on stable storage: each range is in a persistent region without a failed
+     * sync. Returns 0, or why not, a positive fabric errno; 0 also for ranges that {@link #find} refuses.
+     */
+    public abstract int commitRefusal(RemoteRanges ranges);
+
+    /**
+     * As {@link #end} of a write, once its bytes are on stable storage; then {@link RemoteChannel#reply} follows, with
+     * 0 or {@code FI_EIO}.
+     *
+     * @param ranges    not kept.
+     * @param operation names the write in the reply.
+     */
+    public abstract void commit(RemoteRanges ranges, boolean hasData, long data, long operation);
 }

@@ -27,6 +27,12 @@ public final class RemoteRanges {
         count = 0;
     }
 
+    /** Takes the ranges of another list. */
+    public void set(RemoteRanges other) {
+        count = other.count;
+        System.arraycopy(other.ranges, 0, ranges, 0, WORDS * count);
+    }
+
     /**
      * Adds a range; there are at most {@link #MAX_RANGES}.
      *

@@ -55,6 +55,10 @@ public final class TransmitOperation {
     public long remoteAddress;
     /** Of a remote access: key of the peer's region. */
     public long key;
+    /** Of a remote access to several ranges, instead of the last two: the ranges. Else null, or anything. */
+    public RemoteRanges ranges;
+    /** Of a remote access: whether it is one to several {@link #ranges}. */
+    public boolean hasRanges;
     /** Of atomic operations; null unless the endpoint has FI_ATOMIC. */
     public AtomicPart atomic;
     /** Of a remote access: later operations to the peer wait for its end. */
@@ -238,6 +242,7 @@ public final class TransmitOperation {
         isCounted = false;
         isAnnounced = false;
         bytesRequested = false;
+        hasRanges = false;
         region = null;
         peer = null;
         if (isAtomic()) {

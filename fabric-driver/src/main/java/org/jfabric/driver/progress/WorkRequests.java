@@ -67,7 +67,9 @@ final class WorkRequests {
         work.datatype = request.datatype();
         work.operation = request.operation();
         work.count = request.pieces();
-        work.resultPieces = request.resultPieces();
+        boolean isAccess = work.kind == WorkRequest.ACCESS;
+        work.rangeCount = isAccess ? request.resultPiecesOrRanges() : 0;
+        work.resultPieces = isAccess ? 0 : request.resultPiecesOrRanges();
         work.comparePieces = request.comparePieces();
     }
 
@@ -105,13 +107,22 @@ final class WorkRequests {
     }
 
     /** Takes what stands behind the head; false if it has another length. */
-    private boolean takePieces(long behind, int bytes) {
+    private boolean takePieces(long head, int length) {
         int all = work.count + work.resultPieces + work.comparePieces;
+        int most = WorkRequestDescriptor.MAX_PIECES;
+        int ranges = work.rangeCount * WorkRequestDescriptor.RANGE_LENGTH;
+        if (work.rangeCount > most || length < ranges) {
+            return false;
+        }
+        for (int i = 0; i < ranges / Long.BYTES; i++) {
+            work.ranges[i] = UnsafeApi.getLong(head + (long) i * Long.BYTES);
+        }
+        long behind = head + ranges;
+        int bytes = length - ranges;
         if (work.isInjected()) {
             work.inject(behind, bytes);
             return all == 0;
         }
-        int most = WorkRequestDescriptor.MAX_PIECES;
         if (work.count > most || work.resultPieces > most || work.comparePieces > most
             || bytes != all * WorkRequestDescriptor.PIECE_LENGTH) {
             return false;

@@ -103,6 +103,11 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         return 0;
     }
 
+    /** Most ranges of a peer's memory that one read or write may name (rma_iov_limit). Returns 1 or more. */
+    protected int remoteRanges() {
+        return 1;
+    }
+
     /**
      * The capability of groups, for connectionless endpoints that request it. Returns 0 or {@code Flags.MULTICAST}.
      */
@@ -146,7 +151,7 @@ public abstract class ReliableLinkProvider extends LinkProvider {
         long accesses = Flags.RMA | Flags.ATOMIC;
         if ((caps & accesses) != 0 && (hints.caps() == 0 || (hints.caps() & accesses) != 0)) {
             long any = FabricAddress.ORDER_SIZE_UNLIMITED;
-            info.txAttr().rmaIovLimit(1);
+            info.txAttr().rmaIovLimit(remoteRanges());
             boolean keepsWar = (info.txAttr().msgOrder() & Order.WAR) != 0;
             info.epAttr().maxOrderRawSize(any).maxOrderWarSize(keepsWar ? any : 0).maxOrderWawSize(any);
         } else {

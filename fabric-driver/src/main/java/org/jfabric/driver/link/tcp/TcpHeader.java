@@ -288,24 +288,24 @@ final class TcpHeader {
     }
 
     /**
-     * Writes a request to read one piece of remote memory.
+     * Writes a request to read remote memory.
      *
      * @param address     address of {@link #MAX_LENGTH} free bytes.
      */
     static int encodeReadRequest(long address, boolean isBigEndian, TransmitOperation operation) {
-        int total = BASE_LENGTH + DESCRIPTOR_LENGTH;
-        putPiece(address + BASE_LENGTH, isBigEndian, operation);
+        int pieces = putPieces(address + BASE_LENGTH, isBigEndian, operation);
+        int total = BASE_LENGTH + pieces * DESCRIPTOR_LENGTH;
         encodeBase(address, isBigEndian, OP_READ_REQUEST, 0, 0, total, total);
-        UnsafeApi.putByte(address + DESCRIPTORS, (byte) 1);
+        UnsafeApi.putByte(address + DESCRIPTORS, (byte) pieces);
         return total;
     }
 
     /**
-     * Writes the header of a write to one piece of remote memory.
+     * Writes the header of a write to remote memory.
      *
-     * @param address     address of {@link #MAX_SENT_LENGTH} free bytes.
-     * @param flags       {@link #FLAG_CQ_DATA}, {@link #FLAG_WANTS_ACK}.
-     * @param operation   with remote address, key, length and data.
+     * @param address     address of {@link #MAX_SENT_LENGTH} free bytes, of {@link #MAX_LENGTH} for several ranges.
+     * @param flags       {@link #FLAG_CQ_DATA}; {@link #FLAG_WANTS_ACK} or {@link #FLAG_COMMIT}.
+     * @param operation   with remote address and key, or ranges, with length and data.
      */
     static int encodeWrite(long address, boolean isBigEndian, int flags, TransmitOperation operation) {
         int length = BASE_LENGTH;
@@ -313,17 +313,31 @@ final class TcpHeader {
             putWord(address + length, isBigEndian, operation.data);
             length += Long.BYTES;
         }
-        putPiece(address + length, isBigEndian, operation);
-        length += DESCRIPTOR_LENGTH;
+        int pieces = putPieces(address + length, isBigEndian, operation);
+        length += pieces * DESCRIPTOR_LENGTH;
         encodeBase(address, isBigEndian, OP_WRITE, flags, 0, length, length + operation.length);
-        UnsafeApi.putByte(address + DESCRIPTORS, (byte) 1);
+        UnsafeApi.putByte(address + DESCRIPTORS, (byte) pieces);
         return length;
     }
 
-    private static void putPiece(long address, boolean isBigEndian, TransmitOperation operation) {
-        putWord(address, isBigEndian, operation.remoteAddress);
-        putWord(address + Long.BYTES, isBigEndian, operation.length);
-        putWord(address + 2 * Long.BYTES, isBigEndian, operation.key);
+    /** Writes the pieces of remote memory of an access; returns their number. */
+    private static int putPieces(long address, boolean isBigEndian, TransmitOperation operation) {
+        if (!operation.hasRanges) {
+            putPiece(address, isBigEndian, operation.remoteAddress, operation.length, operation.key);
+            return 1;
+        }
+        RemoteRanges ranges = operation.ranges;
+        for (int i = 0; i < ranges.count(); i++) {
+            putPiece(address + (long) i * DESCRIPTOR_LENGTH, isBigEndian,
+                ranges.address(i), ranges.lengthBytes(i), ranges.key(i));
+        }
+        return ranges.count();
+    }
+
+    private static void putPiece(long address, boolean isBigEndian, long offset, long length, long key) {
+        putWord(address, isBigEndian, offset);
+        putWord(address + Long.BYTES, isBigEndian, length);
+        putWord(address + 2 * Long.BYTES, isBigEndian, key);
     }
 
     private static void putWord(long address, boolean isBigEndian, long value) {

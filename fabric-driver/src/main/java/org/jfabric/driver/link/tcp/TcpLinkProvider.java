@@ -9,6 +9,7 @@ import org.jfabric.driver.config.TcpConfig;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.support.AccessList;
 import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.driver.link.support.SocketLinkProvider;
@@ -124,7 +125,12 @@ public final class TcpLinkProvider extends SocketLinkProvider {
     /** The wire has no atomic operations. */
     @Override
     protected long remoteCaps() {
-        return REMOTE_CAPS & ~(Flags.ATOMIC | Flags.RMA_PMEM);
+        return REMOTE_CAPS & ~Flags.ATOMIC;
+    }
+
+    @Override
+    protected int remoteRanges() {
+        return RemoteRanges.MAX_RANGES;
     }
 
     @Override

@@ -274,8 +274,10 @@ final class TcpReader {
         inPayload = true;
         begun++;
         areFound = false;
-        if (header.asksForCommit()) {
-            connection.refused("requested a persistent write", FabricErrno.EOPNOTSUPP);
+        RemoteHandler remote = connection.remote();
+        int errno = header.asksForCommit() && remote != null ? remote.commitRefusal(written) : 0;
+        if (errno != 0) {
+            connection.refused("requested a persistent write to memory that is not persistent", errno);
         } else {
             placeWrite();
         }
@@ -421,6 +423,11 @@ final class TcpReader {
             } else {
                 connection.onPulled(operation, wasDropping ? FabricErrno.EFAULT : 0);
             }
+            return;
+        }
+        if (isWrite() && header.asksForCommit()) {
+            connection.remote().commit(
+                written, header.hasData(), header.data(), connection.writer().oweCommit());
             return;
         }
         try {

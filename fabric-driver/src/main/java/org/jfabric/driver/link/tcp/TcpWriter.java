@@ -33,8 +33,9 @@ import org.jfabric.info.Flags;
  * <p>Owner: progress agent.
  */
 final class TcpWriter {
-    /** Levels for which the peer is asked to acknowledge. */
-    private static final long ACKNOWLEDGED = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE;
+    /** Levels for which the peer is asked to acknowledge; the last one by another flag. */
+    private static final long ACKNOWLEDGED
+        = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.COMMIT_COMPLETE;
     private static final long PAGE_MASK = 4095;
     /** A copy is slow to a destination that is less than so many bytes above its source, in their pages. */
     private static final int SLOW_DISTANCE = 32;
@@ -73,7 +74,7 @@ final class TcpWriter {
     private boolean isAckHeld;
     /** The oldest read of the peer waits until the engine has room for its report. */
     private boolean awaitsReport;
-    private int acksOwed;
+    private final OwedAcks owed = new OwedAcks();
     /** The socket accepts no more bytes; an event reports when it does. */
     private boolean isBlocked;
     private boolean wroteInCycle;
@@ -97,14 +98,16 @@ final class TcpWriter {
     int send(TransmitOperation operation) {
         long payload = operation.length;
         boolean isShort = payload <= copyLimit;
-        int needed = TcpHeader.MAX_SENT_LENGTH + (isShort ? (int) payload : 0);
+        int needed = (operation.hasRanges ? TcpHeader.MAX_LENGTH : TcpHeader.MAX_SENT_LENGTH)
+            + (isShort ? (int) payload : 0);
         if (hasLongPayload() || !hasRoom(needed)) {
             refused = true;
             return -FabricErrno.EAGAIN;
         }
         boolean isAwaited = (operation.flags & ACKNOWLEDGED) != 0;
         int flags = ((operation.flags & Flags.REMOTE_CQ_DATA) != 0 ? TcpHeader.FLAG_CQ_DATA : 0)
-            | (isAwaited ? TcpHeader.FLAG_WANTS_ACK : 0);
+            | (!isAwaited ? 0 : (operation.flags & Flags.COMMIT_COMPLETE) != 0
+                ? TcpHeader.FLAG_COMMIT : TcpHeader.FLAG_WANTS_ACK);
         boolean isWrite = operation.isRemote();
         int header = isWrite
             ? TcpHeader.encodeWrite(buffer + tail, connection.isBigEndian(), flags, operation)
@@ -186,7 +189,21 @@ final class TcpWriter {
 
     /** A message of the peer has arrived that must be acknowledged. */
     void oweAck() {
-        acksOwed++;
+        owed.add();
+    }
+
+    /**
+     * A write of the peer has arrived that must be acknowledged when it is on stable storage, and nothing behind it
+     * before. Returns what names it in {@link #settle}.
+     */
+    long oweCommit() {
+        return owed.hold();
+    }
+
+    /** A write of {@link #oweCommit} is on stable storage. */
+    void settle(long commit) {
+        owed.release(commit);
+        connection.onUse();
     }
 
     /** The peer has acknowledged the oldest message that waits for it; false if there is none. */
@@ -228,12 +245,12 @@ final class TcpWriter {
 
     /** Whether nothing waits to be written. */
     boolean isClear() {
-        return head == tail && !hasLongPayload() && acksOwed == 0 && !exposed.hasWaiting();
+        return head == tail && !hasLongPayload() && owed.ready() == 0 && !exposed.hasWaiting();
     }
 
     /** Whether {@link #poll()} would write. */
     boolean hasWork() {
-        return !isBlocked && (head != tail || hasUnsentPayload() || acksOwed != 0
+        return !isBlocked && (head != tail || hasUnsentPayload() || owed.ready() != 0
             || exposed.hasWaiting() && !awaitsReport && !awaitsRelease);
     }
 
@@ -430,10 +447,10 @@ final class TcpWriter {
     }
 
     private void encodeAnswers(boolean inPoll) {
-        while (acksOwed > 0 && !hasUnsentPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
+        while (owed.ready() > 0 && !hasUnsentPayload() && hasRoom(TcpHeader.BASE_LENGTH)) {
             TcpHeader.encodeAck(buffer + tail, connection.isBigEndian());
             tail += TcpHeader.BASE_LENGTH;
-            acksOwed--;
+            owed.sent();
         }
         if (exposed.hasWaiting() && !hasLongPayload() && hasRoom(TcpHeader.BASE_LENGTH) && mayAnswer(inPoll)) {
             answered = exposed.take();
@@ -505,7 +522,7 @@ final class TcpWriter {
         isAckHeld = false;
         answered = null;
         awaitsReport = false;
-        acksOwed = 0;
+        owed.clear();
         head = 0;
         tail = 0;
         relax();

@@ -55,7 +55,7 @@ class RemoteGarbageTest {
         return client.open(name(), "", CAPS, 0, null);
     }
 
-    /** A record of that length whatever its contents are; remote: offset, key, context. */
+    /** A record of that length whatever its contents are; remote: offset, key, context; count: pieces, 256 * ranges. */
     private static void post(
         ControlClient client, ControlClient.Queues queues, int length, int count, long flags, long dest,
         long[] remote, long... pieces) {
@@ -69,8 +69,8 @@ class RemoteGarbageTest {
                 new UnsafeBuffer(record + RecordRingDescriptor.WORD_LENGTH, WorkRequestEncoder.BLOCK_LENGTH), 0)
                 .context(remote[2]).address(dest).tagOrRemoteAddr(remote[0]).ignoreOrKey(remote[1]).dataOrElements(99)
                 .flags(flags).kind((short) WorkRequest.ACCESS).form((short) 0).datatype((short) 0)
-                .operation((short) 0).pieces((short) count).resultPieces((short) 0).comparePieces((short) 0)
-                .isTriggered((short) 0);
+                .operation((short) 0).pieces((short) (count & 0xFF))
+                .resultPiecesOrRanges((short) (count >>> 8)).comparePieces((short) 0).isTriggered((short) 0);
         }
         for (int i = 0; i < pieces.length && HEAD + 8 * (i + 1) <= length; i++) {
             UnsafeApi.putLong(record + HEAD + 8L * i, pieces[i]);
@@ -88,11 +88,12 @@ class RemoteGarbageTest {
 
     @ParameterizedTest
     @CsvSource({
-        // bytes behind the head, pieces, flags beside FI_RMA: FI_WRITE is 512, FI_READ 256
+        // bytes behind the head, pieces and 256 * ranges, flags beside FI_RMA: FI_WRITE is 512, FI_READ 256
         "-1, 0, WRITE", "-8, 0, WRITE", "-56, 0, WRITE", "16, 0, WRITE", "0, 1, WRITE", "16, 2, WRITE", "15, 1, WRITE",
         "17, 1, WRITE", "16, 255, WRITE", "80, 5, WRITE", "16, 129, WRITE", "16, 1, NONE", "16, 1, BOTH",
         "16, 1, TAGGED", "16, 1, MSG", "16, 1, ATOMIC", "16, 1, NO_RMA", "16, 0, INJECT_READ", "16, 1, INJECT",
-        "15, 255, INJECT"})
+        "15, 255, INJECT", "16, 257, WRITE", "39, 257, WRITE", "41, 257, WRITE", "136, 1281, WRITE", "23, 256, INJECT",
+        "24, 65281, READ"})
     void shouldEndTheClientWhoseRequestDoesNotFitItsRecord(int behind, int count, String kind) {
         long flags = switch (kind) {
             case "NONE" -> Flags.RMA;

@@ -57,7 +57,7 @@ class TriggerGarbageTest {
         for (int i = 0; i < body.capacity(); i += 8) {
             body.putLong(i, random.nextLong());
         }
-        return new WorkRequestEncoder().wrap(body, 0).kind((short) kind).resultPieces((short) 0)
+        return new WorkRequestEncoder().wrap(body, 0).kind((short) kind).resultPiecesOrRanges((short) 0)
             .comparePieces((short) 0).isTriggered((short) 1);
     }
 

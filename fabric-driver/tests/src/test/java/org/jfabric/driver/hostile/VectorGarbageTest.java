@@ -65,7 +65,7 @@ class VectorGarbageTest {
             ring.ringAddress() + offset + RecordRingDescriptor.WORD_LENGTH, WorkRequestEncoder.BLOCK_LENGTH), 0)
             .kind((short) (transmit ? WorkRequest.SEND : WorkRequest.RECEIVE)).pieces((short) pieces).flags(KIND)
             .context(0).address(0).tagOrRemoteAddr(0).ignoreOrKey(0).dataOrElements(0).form((short) 0)
-            .datatype((short) 0).operation((short) 0).resultPieces((short) 0).comparePieces((short) 0)
+            .datatype((short) 0).operation((short) 0).resultPiecesOrRanges((short) 0).comparePieces((short) 0)
             .isTriggered((short) 0);
     }
 
@@ -128,7 +128,7 @@ class VectorGarbageTest {
             ControlClient client = new ControlClient(DRIVER.directory(), () -> { });
             ControlClient.Queues queues = client.open(name(), "");
             RecordProducer ring = transmit ? queues.transmit : queues.receive;
-            block(ring, 0, transmit, values[1]).resultPieces((short) values[2]).comparePieces((short) values[3])
+            block(ring, 0, transmit, values[1]).resultPiecesOrRanges((short) values[2]).comparePieces((short) values[3])
                 .isTriggered((short) values[4]);
             UnsafeApi.putLongRelease(null, ring.ringAddress(), RecordRingDescriptor.word(values[0], TYPE));
             client.signal(queues);

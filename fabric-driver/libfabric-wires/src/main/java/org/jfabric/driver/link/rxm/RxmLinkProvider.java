@@ -11,6 +11,7 @@ import org.jfabric.driver.link.ChannelLimits;
 import org.jfabric.driver.link.Link;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.link.LinkServices;
+import org.jfabric.driver.link.RemoteRanges;
 import org.jfabric.driver.link.support.CardAccess;
 import org.jfabric.driver.link.support.InfoNarrowing;
 import org.jfabric.driver.link.support.SocketLinkProvider;
@@ -114,6 +115,11 @@ public final class RxmLinkProvider extends SocketLinkProvider {
     @Override
     protected long remoteCaps() {
         return ACCESSES | Flags.ATOMIC | (isByCard ? 0 : Flags.RMA);
+    }
+
+    @Override
+    protected int remoteRanges() {
+        return isByCard ? 1 : RemoteRanges.MAX_RANGES;
     }
 
     /** Only for applications that name it: keys and addresses are of another kind than over other links. */

@@ -73,6 +73,12 @@ final class RxmRemote extends RemoteChannel {
     }
 
     @Override
+    public boolean takesRanges() {
+        RemoteChannel below = channel.accesses();
+        return below != null && below.takesRanges();
+    }
+
+    @Override
     public int atomicLimitBytes() {
         return eagerLimit - RxmPacket.ATOMIC_RESPONSE_LENGTH;
     }
@@ -173,6 +179,17 @@ final class RxmRemote extends RemoteChannel {
         @Override
         public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
             engine().end(ranges, right, hasData, data);
+        }
+
+        /** The link does not offer commits: the channel below would get no reply of the engine. */
+        @Override
+        public int commitRefusal(RemoteRanges ranges) {
+            return FabricErrno.EOPNOTSUPP;
+        }
+
+        @Override
+        public void commit(RemoteRanges ranges, boolean hasData, long data, long operation) {
+            throw new IllegalStateException("a commit over rxm, which refuses them");
         }
     }
 

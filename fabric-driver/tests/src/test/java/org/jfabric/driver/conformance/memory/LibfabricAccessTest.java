@@ -4,17 +4,21 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.Arrays;
 import org.jfabric.Endpoint;
 import org.jfabric.MemoryRegion;
 import org.jfabric.MemoryRegionAttr;
 import org.jfabric.PassiveEndpoint;
 import org.jfabric.RemoteMemory;
 import org.jfabric.RemoteRequest;
+import org.jfabric.RmaIoVec;
 import org.jfabric.driver.kit.ConnectionSide;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.driver.kit.FabricPair;
 import org.jfabric.driver.kit.LibfabricPeer;
 import org.jfabric.driver.kit.Setup;
+import org.jfabric.driver.resource.SystemCounter;
 import org.jfabric.info.EndpointType;
 import org.jfabric.info.EventType;
 import org.jfabric.info.FabricErrno;
@@ -52,7 +56,7 @@ class LibfabricAccessTest {
         final MemoryRegion region;
 
         Pair(String provider, String type, Setup setup, boolean cConnects) {
-            Info hints = new Info().caps(Flags.MSG | Flags.RMA);
+            Info hints = new Info().caps(Flags.MSG | Flags.RMA | Flags.RMA_PMEM);
             hints.txAttr().opFlags(Flags.DELIVERY_COMPLETE);
             fabrics = FabricPair.withOwnDaemons(setup, hints, 512);
             c = LibfabricPeer.start(provider, type, fabrics::pump);
@@ -150,7 +154,8 @@ class LibfabricAccessTest {
         try (Pair pair = new Pair(provider, type, setup, cConnects)) {
             int seed = 1;
             for (int length : LENGTHS) {
-                for (long level : new long[] {Flags.INJECT_COMPLETE, Flags.DELIVERY_COMPLETE}) {
+                for (long level : new long[] {
+                    Flags.INJECT_COMPLETE, Flags.DELIVERY_COMPLETE, Flags.COMMIT_COMPLETE}) {
                     pair.c.ask("fill 1 0 " + (length + 2 * GUARD) + ' ' + 0, "ok");
                     byte[] around = pattern(0, length + 2 * GUARD);
                     pair.fill(pattern(++seed, length));
@@ -168,6 +173,7 @@ class LibfabricAccessTest {
                     pair.assertHas(1, 0, around);
                 }
             }
+            shouldWriteAndReadSeveralRanges(pair);
             pair.fill(pattern(9, 100));
             assertEquals(0, pair.remote.writedata(pair.buf(), 100, DATA, pair.to, 1000, KEY, 3));
             String entry = pair.c.ask("await");
@@ -178,6 +184,48 @@ class LibfabricAccessTest {
             assertEquals(0, pair.remote.read(pair.buf(), 0, pair.to, 0, KEY, 4));
             pair.succeeds(4);
             pair.assertHas(1, 2000, pattern(9, 50));
+        }
+    }
+
+    private static void shouldWriteAndReadSeveralRanges(Pair pair) {
+        for (int length : new int[] {60, 900_000}) {
+            int third = length / 3;
+            pair.c.ask("fill 1 0 " + REGION + " 0", "ok");
+            pair.fill(pattern(5, length));
+            RmaIoVec ranges = new RmaIoVec().add(1_200_000, third, KEY).add(0, 2L * third, KEY);
+            RemoteRequest request = new RemoteRequest().memory(pair.buf(), length).destAddr(pair.to).remote(ranges)
+                .opContext(1).flags(Flags.DELIVERY_COMPLETE | Flags.COMPLETION);
+            assertEquals(0, pair.remote.writemsg(request));
+            pair.succeeds(1);
+            byte[] whole = pattern(5, length);
+            pair.assertHas(1, 1_200_000, Arrays.copyOf(whole, third));
+            pair.assertHas(1, 0, Arrays.copyOfRange(whole, third, length));
+            pair.fabrics.a.memory.buffer().setMemory(0, length, (byte) 0);
+            assertEquals(0, pair.remote.readmsg(request.flags(Flags.COMPLETION).opContext(2)));
+            pair.succeeds(2);
+            byte[] seen = new byte[length];
+            pair.fabrics.a.memory.buffer().getBytes(0, seen);
+            assertArrayEquals(whole, seen);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} {1} {2}")
+    @CsvSource({"tcp,msg,NETWORK_EMBEDDED", "net,rdm,NETWORK_DAEMON"})
+    @Requirement("CL-023")
+    void shouldServeCommitsOfTheCProgram(String provider, String type, Setup setup) {
+        try (DiskDirectory disk = new DiskDirectory(); Pair pair = new Pair(provider, type, setup, false);
+             DriverView view = new DriverView(pair.fabrics.directoryOf(pair.fabrics.a))) {
+            MemoryRegion region = pair.fabrics.a.domain.allocatePersistent(
+                disk.file("region"), REGION, new MemoryRegionAttr().access(RemoteMemoryPair.BOTH).requestedKey(9));
+            int commits = 0;
+            for (int length : LENGTHS) {
+                pair.c.ask("fill 0 0 " + length + ' ' + length, "ok");
+                pair.c.ask("write " + length + " 64 9 c", "done");
+                assertEquals(++commits, view.counter(SystemCounter.REGION_SYNCS.label()));
+                byte[] seen = new byte[length];
+                region.buffer().getBytes(OFFSET, seen);
+                assertArrayEquals(pattern(length, length), seen);
+            }
         }
     }
 

@@ -112,7 +112,9 @@ class PersistentRegionTest {
             pair.a.memory.buffer().getBytes(0, seen);
             assertArrayEquals(expected, seen);
             region.close();
-            assertEquals(FabricErrno.EKEYREJECTED, commit(pair, region, 0, 8));
+            if (!setup.isForeign()) {
+                assertEquals(FabricErrno.EKEYREJECTED, commit(pair, region, 0, 8));
+            }
         }
         assertArrayEquals(expected, Files.readAllBytes(path));
     }
@@ -268,12 +270,22 @@ class PersistentRegionTest {
     }
 
     @ParameterizedTest(name = "{0}")
+    @SetupSource
+    void shouldEndTheConnectionOfAPeerThatCommitsWhatIsNotPersistent(Setup setup) {
+        assumeTrue(setup.isForeign(), "an errno answers it");
+        try (RemoteMemoryPair pair = RemoteMemoryPair.ofRefusals(setup, Flags.RMA_PMEM)) {
+            assertEquals(FabricErrno.ECONNRESET, write(pair, pair.key, 0, 100_000, Flags.COMMIT_COMPLETE));
+            pair.assertUntouched(0, RemoteMemoryPair.LENGTH);
+        }
+    }
+
+    @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     void shouldOfferTheCapabilityOnlyWhereItIs(Setup setup) {
         try (FabricPair pair = new FabricPair(setup)) {
             InfoResult result = pair.a.fabric.info(
                 new Info().caps(Flags.RMA | Flags.RMA_PMEM).linkName(setup.link));
-            if (setup.isForeign()) {
+            if (!setup.offersCommits()) {
                 assertEquals(FabricErrno.ENODATA, assertThrows(FabricException.class, result::best).errno());
                 assertTrue(result.explain().contains("caps"), result::explain);
             } else {
@@ -348,6 +360,7 @@ class PersistentRegionTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource
     void shouldGoOnAfterARegionIsClosedWhileCommitsWait(Setup setup) {
+        setup.assumeErrorReplies();
         try (RemoteMemoryPair pair = pair(setup, 0)) {
             for (int round = 0; round < 20; round++) {
                 MemoryRegion region = region(pair.b, disk.file("region"), 100 + round, 0);

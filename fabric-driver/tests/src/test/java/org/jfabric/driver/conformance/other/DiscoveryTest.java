@@ -167,7 +167,7 @@ class DiscoveryTest {
         try (FabricPair pair = new FabricPair(setup)) {
             assertNotOffered(pair, new Info().caps(Flags.HMEM), "caps");
             InfoResult persistent = pair.a.fabric.info(new Info().caps(Flags.RMA_PMEM).linkName(setup.link));
-            assertEquals(setup.isForeign(), persistent.matches().isEmpty(), persistent::explain);
+            assertEquals(!setup.offersCommits(), persistent.matches().isEmpty(), persistent::explain);
             assertEquals(FabricErrno.EBADFLAGS, assertThrows(FabricException.class, () -> pair.a.domain.allocate(
                 4096, new MemoryRegionAttr().flags(Flags.RMA_PMEM))).errno());
             assertNotOffered(pair, new Info().caps(Flags.XPU), "caps");

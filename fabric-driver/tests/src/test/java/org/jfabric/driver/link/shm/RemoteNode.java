@@ -256,6 +256,16 @@ final class RemoteNode implements AutoCloseable {
         public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
             note("end", ranges.totalBytes());
         }
+
+        @Override
+        public int commitRefusal(RemoteRanges ranges) {
+            throw new AssertionError("asked of links that move the bytes");
+        }
+
+        @Override
+        public void commit(RemoteRanges ranges, boolean hasData, long data, long operation) {
+            throw new AssertionError("asked of links that move the bytes");
+        }
     }
 
     private final class Frames extends FrameHandler {

@@ -154,6 +154,16 @@ class RxmAtomicPacketsTest {
         public void end(RemoteRanges ranges, long right, boolean hasData, long data) {
             throw new AssertionError("not sent");
         }
+
+        @Override
+        public int commitRefusal(RemoteRanges ranges) {
+            throw new AssertionError("not sent");
+        }
+
+        @Override
+        public void commit(RemoteRanges ranges, boolean hasData, long data, long operation) {
+            throw new AssertionError("not sent");
+        }
     }
 
     private void await(String what, BooleanSupplier condition) {
