@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Runs the commands of README.md, CONTRIBUTING.md and the tutorials as they are written there, in a checkout that is
- * built: {@code $(./fabric jdk)/bin/java .ci/Commands.java [--list] [PATTERN]}.
+ * Runs the commands of README.md, docs/features.md, CONTRIBUTING.md and the tutorials as they are written there, in a
+ * checkout that is built: {@code $(./fabric jdk)/bin/java .ci/Commands.java [--list] [PATTERN]}.
  *
  * <p>Commands are the lines of blocks without a language, and what stands between backquotes and begins with a program;
  * what is optional there, in square brackets, is left out. What a page marks as (long), or what runs until it is
@@ -28,9 +28,9 @@ final class Commands {
 
     /** Other steps of {@code .ci/run}. */
     private static final Pattern ELSEWHERE = Pattern.compile(
-        "mvn verify|\\.ci/run|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
+        "mvn verify|\\.ci/run|config/(journeys|pictures)/.*|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
     /** Needs a peer, a repository to deploy to, a second driver beside that of this run, or another process's end. */
-    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare|qualify.*|driver.*)|mvn .* deploy");
+    private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare( --publish.*)?|qualify.*|driver.*)|mvn .* deploy");
     private static final Pattern ENDLESS = Pattern.compile("\\./fabric (top|web)");
     private static final Pattern PROGRAM = Pattern.compile(
         "(\\./fabric|\\./mvnw|(JAVA_HOME=\\S+( jdk\\))? )?mvn|\\$\\(\\./fabric jdk\\)/bin/java|config/[a-z]+/[a-z-]+|\\.ci/run)"
@@ -49,7 +49,7 @@ final class Commands {
         Pattern wanted = Pattern.compile(args.length > (isList ? 1 : 0) ? args[args.length - 1] : "");
         // by their text, in the order of the pages; long if one of the pages says so
         Map<String, Command> all = new LinkedHashMap<>();
-        for (String page : List.of("README.md", "CONTRIBUTING.md")) {
+        for (String page : List.of("README.md", "docs/features.md", "CONTRIBUTING.md")) {
             commands(Files.readAllLines(Path.of(page))).forEach(each -> all.merge(each.text, each,
                 (first, second) -> first.isLong ? first : second));
         }

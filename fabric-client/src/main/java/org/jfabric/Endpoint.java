@@ -72,8 +72,8 @@ import org.jfabric.info.Threading;
  * call without one of them leaves it out. {@link SendRequest} and {@link ReceiveRequest} set them by name instead.
  *
  * <p>With {@link Mode#BUFFERED_RECV} messages are received into the driver's memory ({@link RecvContext},
- * {@code docs/zero-copy.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag and
- * their buffers are ignored.
+ * {@code docs/zero-copy-receive.md}): untagged receives are refused with {@code -FI_EOPNOTSUPP}, tagged ones give a tag
+ * and their buffers are ignored.
  *
  * <p>With {@link Mode#MSG_PREFIX} the buffers of all sends, injects and receives begin with {@link #msgPrefixSize()}
  * bytes that are not transferred; with {@link Mode#CONTEXT} contexts are places in registered memory

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Artifacts and version that are written in several places are the same in all. */
 class CoordinatesTest {
     private static final Path ROOT = Path.of("..");
+    private static final String FEATURES = "docs/features.md";
     private static final String BOM = "config/bom";
     private static final Pattern OWN_ARTIFACT = Pattern.compile("(?m)^    <artifactId>(.*?)</artifactId>");
     private static final Pattern OWN_VERSION = Pattern.compile("(?m)^    <version>(.*?)</version>");
@@ -50,23 +51,23 @@ class CoordinatesTest {
         }
         assertTrue(others.size() > 5, others::toString);
         others.put("samples/standalone", first(STANDALONE_VERSION, "samples/standalone/pom.xml"));
-        others.put("README.md", first(OWN_VERSION, "README.md"));
+        others.put(FEATURES, first(OWN_VERSION, FEATURES));
         others.values().removeIf(version::equals);
         assertEquals(new TreeMap<>(), others, () -> "the version of pom.xml is " + version);
     }
 
     @Test
-    void shouldManageInTheBomAndNameInTheReadmeWhatIsDeployed() throws IOException {
+    void shouldManageInTheBomAndNameInTheFeaturesWhatIsDeployed() throws IOException {
         List<String> deployed = new ArrayList<>();
         for (String module : MainSources.modules()) {
             if (!text(module + "/pom.xml").contains(DEPLOYED_NOT)) {
                 deployed.add(first(OWN_ARTIFACT, module + "/pom.xml"));
             }
         }
-        Set<String> named = all(NAMED, text("README.md"));
+        Set<String> named = all(NAMED, text(FEATURES));
         assertEquals(new TreeSet<>(deployed), named);
         Set<String> managed = all(ARTIFACT, text(BOM + "/pom.xml"));
         assertEquals(named, managed);
-        assertTrue(text("README.md").contains("<artifactId>jfabric-driver</artifactId>"));
+        assertTrue(text(FEATURES).contains("<artifactId>jfabric-driver</artifactId>"));
     }
 }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jfabric.Fabric;
 import org.jfabric.WaitSet;
@@ -21,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 /** The page on completion queues shows code that compiles, runs, and does what the page says. */
 @Timeout(60)
 class CompletionQueuePageTest {
-    private static final Path PAGE = Path.of("..", "docs", "completion-queues.md");
+    private static final List<String> PAGES = List.of("completion-queues.md", "waiting.md");
     private static final Path CODE =
         Path.of("src", "test", "java", "org", "jfabric", "samples", "CompletionQueueExamples.java");
 
@@ -38,7 +40,10 @@ class CompletionQueuePageTest {
     @Test
     void shouldShowTheCodeThatIsTested() throws IOException {
         Map<String, String> code = PageCode.regions(Files.readString(CODE));
-        Map<String, String> page = PageCode.blocks(Files.readString(PAGE));
+        Map<String, String> page = new HashMap<>();
+        for (String each : PAGES) {
+            page.putAll(PageCode.blocks(Files.readString(Path.of("..", "docs", each))));
+        }
         assertFalse(code.isEmpty());
         assertEquals(code.keySet(), page.keySet());
         code.forEach((name, text) -> assertEquals(text, page.get(name), "example " + name));

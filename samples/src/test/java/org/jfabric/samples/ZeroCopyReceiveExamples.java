@@ -23,7 +23,7 @@ import org.jfabric.info.Flags;
 import org.jfabric.info.Info;
 import org.jfabric.info.Mode;
 
-/** The receiving half of docs/zero-copy.md. */
+/** The code of docs/zero-copy-receive.md. */
 final class ZeroCopyReceiveExamples {
     static final int REPORT = 1;
     static final int ADVERTISEMENT = 2;

@@ -17,8 +17,12 @@ final class Navigation {
     private static final String FILE = "navigation.txt";
 
     private final Map<String, List<Page>> groups = new LinkedHashMap<>();
+    private final String version;
+    private final boolean hasJavadoc;
 
-    Navigation(Map<String, Page> pages) throws IOException {
+    Navigation(Map<String, Page> pages, String version, boolean hasJavadoc) throws IOException {
+        this.version = version;
+        this.hasJavadoc = hasJavadoc;
         Map<String, Page> others = new TreeMap<>(pages);
         List<Page> group = null;
         for (String line : lines()) {
@@ -47,9 +51,13 @@ final class Navigation {
     String html(Page current) {
         StringBuilder html = new StringBuilder();
         String home = current.up() + "index.html";
-        html.append("<header><a class=\"home\" href=\"").append(home).append("\">JFabric</a></header>\n");
+        html.append("<header><a class=\"home\" href=\"").append(home).append("\">JFabric</a> <span>").append(version)
+            .append("</span></header>\n");
         html.append("<nav aria-label=\"Pages\"><input type=\"checkbox\" id=\"nav-open\">"
             + "<label for=\"nav-open\">Pages</label>\n<div>\n");
+        if (hasJavadoc) {
+            html.append("<a href=\"").append(current.up()).append("javadoc/index.html\">Javadoc</a>\n");
+        }
         groups.forEach((title, pages) -> {
             boolean isOpen = pages.contains(current);
             html.append("<details class=\"group\"").append(isOpen ? " open" : "").append("><summary>")

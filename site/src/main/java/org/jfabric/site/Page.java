@@ -5,12 +5,18 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.commonmark.Extension;
 import org.commonmark.ext.gfm.tables.TablesExtension;
 import org.commonmark.node.AbstractVisitor;
 import org.commonmark.node.Code;
+import org.commonmark.node.CustomNode;
 import org.commonmark.node.Heading;
 import org.commonmark.node.Node;
+import org.commonmark.node.Paragraph;
 import org.commonmark.node.SoftLineBreak;
 import org.commonmark.node.Text;
 import org.commonmark.parser.Parser;
@@ -21,6 +27,7 @@ import org.commonmark.renderer.html.HtmlWriter;
 final class Page {
     static final List<Extension> EXTENSIONS = List.of(TablesExtension.create());
     private static final Parser PARSER = Parser.builder().extensions(EXTENSIONS).build();
+    private static final Pattern NO_WORD = Pattern.compile("[^\\w.-]+|[.-]+(?!\\w)");
     private static final String README = "README.md";
 
     /** A heading of the second level, which the navigation shows. */
@@ -87,6 +94,30 @@ final class Page {
         return sections;
     }
 
+    /** Adds a line for each section: address, titles, and each of its words once. */
+    void index(StringBuilder index) {
+        String address = target();
+        String heading = "";
+        StringBuilder text = new StringBuilder();
+        for (Node node = document.getFirstChild(); node != null; node = node.getNext()) {
+            if (node instanceof Heading next && next.getLevel() > 1) {
+                line(index, address, heading, text);
+                address = target() + '#' + id(next);
+                heading = text(next);
+                text.setLength(0);
+            }
+            text.append(' ').append(text(node));
+        }
+        line(index, address, heading, text);
+    }
+
+    private void line(StringBuilder index, String address, String heading, CharSequence text) {
+        Set<String> words = new TreeSet<>(List.of(NO_WORD.split(text.toString().toLowerCase(Locale.ROOT))));
+        index.append(List.of(address, title, heading, String.join(" ", words)).stream()
+            .map(each -> '"' + each.replace("\\", "\\\\").replace("\"", "\\\"") + '"')
+            .collect(Collectors.joining(",", "[", "],\n")));
+    }
+
     String id(Heading heading) {
         return ids.get(heading);
     }
@@ -107,6 +138,18 @@ final class Page {
             @Override
             public void visit(SoftLineBreak each) {
                 text.append(' ');
+            }
+
+            @Override
+            public void visit(Paragraph paragraph) {
+                text.append(' ');
+                visitChildren(paragraph);
+            }
+
+            @Override
+            public void visit(CustomNode cell) {
+                text.append(' ');
+                visitChildren(cell);
             }
         });
         return text.toString();

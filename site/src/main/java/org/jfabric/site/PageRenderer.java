@@ -2,6 +2,7 @@ package org.jfabric.site;
 
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -13,6 +14,7 @@ import org.commonmark.node.HtmlBlock;
 import org.commonmark.node.Image;
 import org.commonmark.node.Link;
 import org.commonmark.node.Node;
+import org.commonmark.node.Paragraph;
 import org.commonmark.renderer.html.AttributeProvider;
 
 /** Makes the HTML of a page: headings have anchors, links to pages lead to their HTML, wide tables scroll. */
@@ -23,12 +25,19 @@ final class PageRenderer {
     private final Page page;
     private final Set<String> pages;
     private final String sourceUrl;
+    private final Map<String, String> types;
     private final Set<String> pictures = new TreeSet<>();
 
-    PageRenderer(Page page, Set<String> pages, String sourceUrl) {
+    /**
+     * Renders a page.
+     *
+     * @param types pages of the Javadoc by simple names; each is linked from where a page names it first.
+     */
+    PageRenderer(Page page, Set<String> pages, String sourceUrl, Map<String, String> types) {
         this.page = page;
         this.pages = pages;
         this.sourceUrl = sourceUrl;
+        this.types = new HashMap<>(types);
     }
 
     String html() {
@@ -42,6 +51,17 @@ final class PageRenderer {
             @Override
             public void visit(Image image) {
                 pictures.add(resolve(image.getDestination()));
+            }
+
+            @Override
+            public void visit(Code code) {
+                String type = code.getParent() instanceof Paragraph
+                    ? types.remove(code.getLiteral().replaceFirst("\\..*", "")) : null;
+                if (type != null) {
+                    Link link = new Link(page.up() + type, null);
+                    code.insertBefore(link);
+                    link.appendChild(code);
+                }
             }
 
             @Override

@@ -1,9 +1,12 @@
 package org.jfabric.site;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,7 +38,7 @@ class DocumentationSiteTest {
         new DocumentationSite(ROOT, SOURCES).write(output);
         try (Stream<Path> files = Files.walk(output)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
-                FILES.put(file, Files.readString(file));
+                FILES.put(file, file.toString().endsWith(".png") ? "" : Files.readString(file));
             }
         }
     }
@@ -100,6 +103,42 @@ class DocumentationSiteTest {
     @Test
     void shouldLoadNothingFromElsewhere() {
         FILES.forEach((file, html) -> assertTrue(
-            !html.contains("<script") && !html.contains("src=\"http") && !html.contains("@import"), file::toString));
+            !html.replaceAll("<script src=\"(\\.\\./)*search.js\"", "").contains("<script")
+                && !html.contains("src=\"http") && !html.contains("@import"), file::toString));
+    }
+
+    /** The script runs in a browser, and its answer is read from the page that it has made. */
+    @Test
+    void shouldFindTheSectionsThatHaveAllWords() throws Exception {
+        Path browser = Path.of("/usr/bin/chromium");
+        assumeTrue(Files.exists(browser) || "required".equals(System.getenv("JFABRIC_PEERS")), "no chromium");
+        Path page = output.resolve("docs/tutorial.html");
+        String found = dom(browser, page.toUri() + "?q=doorbell+wri");
+        assertTrue(found.contains(
+            "<a href=\"../docs/remote-memory.html#doorbells\">Remote memory access: Doorbells</a>"), found);
+        assertTrue(dom(browser, page.toUri() + "?q=xyzzy").contains("No section has all of these words."));
+    }
+
+    private static String dom(Path browser, String url) throws Exception {
+        Process process = new ProcessBuilder(browser.toString(), "--headless=new", "--no-sandbox", "--disable-gpu",
+            "--virtual-time-budget=2000", "--user-data-dir=" + output.resolve("profile"), "--dump-dom", url)
+            .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        String html = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return html.substring(html.indexOf("<header"), html.indexOf("</header>"));
+    }
+
+    @Test
+    void shouldShowTheVersionAndLinkTheFirstNameOfATypeToItsJavadoc(@TempDir Path folder) throws IOException {
+        Path type = folder.resolve("javadoc/org.jfabric/org/jfabric/stream/Publication.html");
+        Files.createDirectories(type.getParent());
+        Files.createFile(type);
+        new DocumentationSite(ROOT, SOURCES).write(folder);
+        String page = Files.readString(folder.resolve("docs/streams.html"));
+        String link = "<a href=\"../javadoc/org.jfabric/org/jfabric/stream/Publication.html\"><code";
+        assertEquals(2, page.split(Pattern.quote(link), -1).length, page);
+        assertTrue(page.contains("<a href=\"../javadoc/index.html\">Javadoc</a>"), page);
+        String home = Files.readString(folder.resolve("index.html"));
+        assertTrue(home.matches("(?s).*<header>.*<span>\\d+\\.\\d+.*</header>.*"), home);
+        assertFalse(FILES.get(output.resolve("index.html")).contains("javadoc/"));
     }
 }

@@ -56,7 +56,7 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "NAMES",
         split = ",",
         description = "Measure only these. A name that is not known is refused with the list of all names;"
-            + " docs/performance.md describes them.")
+            + " docs/performance/compare.md describes them.")
     private List<String> systems = Contenders.IDS;
 
     @Option(
@@ -114,6 +114,25 @@ public final class CompareCommand implements ToolCommand {
         description = "Write a page with tables and plots into this folder, with the raw values beside it.")
     private Path report;
 
+    @Option(
+        names = "--publish",
+        paramLabel = "DIR",
+        description = "Write the page of results and its chart into this folder, as the documentation has them in"
+            + " docs/performance.")
+    private Path publish;
+
+    @Option(
+        names = "--figures-in",
+        paramLabel = "FILE",
+        description = "With --publish: replace the figures of the last run in this page, README.md.")
+    private Path figuresIn;
+
+    @Option(
+        names = "--from",
+        paramLabel = "FILE",
+        description = "With --publish: measure nothing, take the run that was written with --json.")
+    private Path from;
+
     @Option(names = "--json", description = "Print one JSON object instead of text.")
     private boolean json;
 
@@ -124,6 +143,10 @@ public final class CompareCommand implements ToolCommand {
     @Override
     public Integer call() throws InterruptedException {
         check();
+        if (from != null) {
+            publish(SavedRun.read(from));
+            return 0;
+        }
         NativeAccess.check();
         BitSet cpus = Affinity.cpus();
         int pingCpu = cpus.nextSetBit(0);
@@ -142,10 +165,17 @@ public final class CompareCommand implements ToolCommand {
             if (report != null) {
                 err.println("The report is " + new ReportFolder(report).write(run) + '.');
             }
+            if (publish != null) {
+                publish(SavedRun.parse(ResultJson.write(run, false)));
+            }
             out.print(json ? ResultJson.write(run, false) + System.lineSeparator() : ResultText.write(run));
             out.flush();
         }
         return 0;
+    }
+
+    private void publish(SavedRun run) {
+        spec.commandLine().getErr().println("The results are " + ResultsPage.publish(run, publish, figuresIn) + '.');
     }
 
     private long limitNs() {
@@ -153,6 +183,9 @@ public final class CompareCommand implements ToolCommand {
     }
 
     private void check() {
+        if (publish == null && (from != null || figuresIn != null)) {
+            throw new ParameterException(spec.commandLine(), "--from and --figures-in need --publish");
+        }
         for (int size : sizes) {
             inRange("--sizes", size, 1, LARGEST_BYTES);
         }

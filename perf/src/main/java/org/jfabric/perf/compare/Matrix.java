@@ -19,7 +19,7 @@ final class Matrix {
      * The groups of a run.
      *
      * @param full       every pass of every contender with every size besides what the targets name.
-     * @return the cells of each target, its own first; then cells by themselves that are in no target.
+     * @return the cells of each target, its own first, and those of the chart; then others by themselves.
      */
     static List<List<Cell>> groups(List<Contender> contenders, List<Target> targets, Set<Integer> sizes,
         boolean full) {
@@ -34,6 +34,13 @@ final class Matrix {
                 compared.addAll(cells);
             }
             beside.addAll(cells);
+        }
+        for (List<Cell> all : SideBySide.cells()) {
+            List<Cell> cells = all.stream().filter(cell -> isWanted(cell, order, sizes)).toList();
+            if (cells.size() > 1) {
+                groups.add(cells);
+                compared.addAll(cells);
+            }
         }
         beside.addAll(full ? every(contenders, sizes) : Targets.beside());
         beside.sort(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)

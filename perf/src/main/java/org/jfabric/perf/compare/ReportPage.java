@@ -75,7 +75,7 @@ final class ReportPage {
             .append("//]]>\n</script>\n");
     }
 
-    private static String resource(String name) {
+    static String resource(String name) {
         try (InputStream in = ReportPage.class.getResourceAsStream(name)) {
             if (in == null) {
                 throw new IllegalStateException("the jar lacks " + name);

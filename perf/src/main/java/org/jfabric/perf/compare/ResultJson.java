@@ -22,6 +22,8 @@ final class ResultJson {
         for (Results.Line line : run.results().lines()) {
             write(json, line, readings);
         }
+        json.endArray().name("sideBySide").beginArray();
+        SideBySide.of(run.results()).forEach(group -> write(json, group));
         json.endArray().name("targets").beginArray();
         for (Target.Verdict verdict : run.verdicts()) {
             write(json, verdict, MissReason.of(run, verdict));
@@ -64,6 +66,22 @@ final class ResultJson {
             json.endArray();
         }
         json.endObject();
+    }
+
+    private static void write(JsonWriter json, SideBySide.Group group) {
+        json.beginObject()
+            .member("metric", group.metric().key())
+            .member("sizeBytes", group.sizeBytes())
+            .member("unit", group.metric().unit())
+            .member("rounds", group.rounds())
+            .member("validRounds", group.validRounds())
+            .name("systems").beginArray();
+        group.values().forEach((system, values) -> json.beginObject()
+            .member("system", system)
+            .member("median", values.median())
+            .member("firstQuartile", values.first())
+            .member("thirdQuartile", values.third()).endObject());
+        json.endArray().endObject();
     }
 
     private static void write(JsonWriter json, Comparison.SideProfile side) {

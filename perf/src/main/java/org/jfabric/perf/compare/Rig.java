@@ -137,7 +137,8 @@ final class Rig implements AutoCloseable {
     }
 
     private boolean isJudged(List<Cell> group) {
-        return targets.stream().anyMatch(target -> target.cells().equals(group) && target.unfit() == null);
+        return targets.stream().anyMatch(target -> target.cells().equals(group) && target.unfit() == null)
+            || SideBySide.cells().stream().anyMatch(charted -> group.size() > 2 && charted.containsAll(group));
     }
 
     /** Opens the cells of a group and takes rounds until enough are valid, or twice as many have been taken. */

@@ -63,7 +63,7 @@ final class UcxTool implements NativeContender.NativeTool {
 
     @Override
     public String toGetIt() {
-        return "set UCX_HOME to a release build of UCX 1.22 or newer, see docs/performance.md";
+        return "set UCX_HOME to a release build of UCX 1.22 or newer, see docs/performance/compare.md";
     }
 
     @Override

@@ -185,7 +185,7 @@ class ReportTest {
     @Test
     void shouldPrintEnvironmentAndResultsByTheirNames() {
         Map<String, Object> json = JsonText.object(ResultJson.write(run, false));
-        assertEquals(List.of("environment", "results", "targets", "profiles", "garbageCollections",
+        assertEquals(List.of("environment", "results", "sideBySide", "targets", "profiles", "garbageCollections",
             "messagesCompared", "missing", "notes"), List.copyOf(json.keySet()));
         assertEquals("A \"fast\" <CPU> & more", ((Map<?, ?>) json.get("environment")).get("cpu"));
         List<?> results = (List<?>) json.get("results");

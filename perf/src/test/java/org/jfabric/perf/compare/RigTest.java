@@ -88,11 +88,12 @@ class RigTest {
     }
 
     @Test
-    void shouldPutTheCellsOfATargetIntoAGroupAndOthersIntoTheirOwn() {
+    void shouldPutTheCellsOfATargetAndOfTheChartIntoAGroupAndOthersIntoTheirOwn() {
         List<Contender> systems = systems(Contenders.INVOKER, UcxTool.POSIX.id(), Contenders.SHARED);
         Cell shared = new Cell(Contenders.SHARED, Pass.EXCHANGE, 64);
         Cell put = new Cell(UcxTool.POSIX.id(), Pass.PUT, 64);
-        assertEquals(Set.of(List.of(Runs.OWN, Runs.UCX), List.of(STREAM), List.of(shared), List.of(put)),
+        Cell charted = new Cell(UcxTool.POSIX.id(), Pass.STREAM, 64);
+        assertEquals(Set.of(List.of(Runs.OWN, Runs.UCX), List.of(STREAM, charted), List.of(shared), List.of(put)),
             Set.copyOf(Matrix.groups(systems, List.of(LATENCY, RATE), Set.of(64), false)));
         assertEquals(List.of(), Matrix.groups(systems, List.of(LATENCY, RATE), Set.of(1_000), false));
         // a target that this run cannot measure

@@ -20,7 +20,15 @@ public final class ExamplePage {
 
     /** Each marked piece stands on the page as it is in the test, and so many there are. */
     public static void assertShows(String page, Class<?> test, int examples) throws IOException {
-        String text = text(page);
+        assertShow(List.of(page), test, examples);
+    }
+
+    /** Each marked piece stands on one of the pages. */
+    public static void assertShow(List<String> pages, Class<?> test, int examples) throws IOException {
+        StringBuilder text = new StringBuilder();
+        for (String page : pages) {
+            text.append(text(page));
+        }
         List<String> lines = Files.readAllLines(ROOT.resolve(TESTS + test.getName().replace('.', '/') + ".java"));
         int found = 0;
         for (int i = 0; i < lines.size(); i++) {
@@ -30,7 +38,7 @@ public final class ExamplePage {
                     code.append(lines.get(i)).append('\n');
                 }
                 String block = "```java\n" + code.toString().stripTrailing().stripIndent() + "\n```\n";
-                assertTrue(text.contains(block), () -> page + " does not show:\n" + block);
+                assertTrue(text.indexOf(block) >= 0, () -> pages + " do not show:\n" + block);
                 found++;
             }
         }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The code of docs/remote-memory.md about atomic operations: it runs, and the page shows it as it is here. */
+/** The code of docs/atomic-operations.md: it runs, and the page shows it as it is here. */
 @Tag("conformance")
 @Timeout(120)
 class AtomicExampleTest {
@@ -99,6 +99,6 @@ class AtomicExampleTest {
 
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/remote-memory.md", AtomicExampleTest.class, 2);
+        ExamplePage.assertShows("docs/atomic-operations.md", AtomicExampleTest.class, 2);
     }
 }

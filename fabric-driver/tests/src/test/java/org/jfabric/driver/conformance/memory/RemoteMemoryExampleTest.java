@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The code of docs/remote-memory.md: it compiles, it runs, and the page shows it as it is here. */
+/** The code of docs/remote-memory.md and its neighbours: it compiles, it runs, and a page shows it as it is here. */
 @Tag("conformance")
 @Timeout(120)
 class RemoteMemoryExampleTest {
@@ -260,6 +260,8 @@ class RemoteMemoryExampleTest {
 
     @Test
     void shouldBeShownOnThePageAsItIsHere() throws IOException {
-        ExamplePage.assertShows("docs/remote-memory.md", RemoteMemoryExampleTest.class, 8);
+        ExamplePage.assertShow(
+            List.of("docs/remote-memory.md", "docs/registered-memory.md", "docs/remote-memory-links.md"),
+            RemoteMemoryExampleTest.class, 8);
     }
 }

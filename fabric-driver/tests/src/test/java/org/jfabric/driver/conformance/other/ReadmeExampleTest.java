@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.FutureTask;
@@ -29,10 +30,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The programs of README.md: each compiles, it runs, and the page shows it as it is here. */
+/** The programs of README.md and docs/features.md: each compiles, it runs, and a page shows it as it is here. */
 @Tag("conformance")
 @Timeout(60)
 class ReadmeExampleTest {
+    private static final String FEATURES = "docs/features.md";
     private static final long TIMEOUT_NS = 10_000_000_000L;
     private static final List<Integer> NOT_THERE_YET = List.of(
         FabricErrno.ECONNREFUSED, FabricErrno.ECONNRESET, FabricErrno.ENOENT, FabricErrno.EHOSTUNREACH);
@@ -97,7 +99,9 @@ class ReadmeExampleTest {
             } while (result >= 0 || result == -FabricErrno.EAGAIN);
         }
     }
+    // end of example
 
+    // example: replay
     static void replay(Path base, StreamListener listener) {
         try (LogReader prices = LogReader.open(base.resolve("log"))) {
             while (prices.poll(listener, 64) > 0) {
@@ -181,7 +185,7 @@ class ReadmeExampleTest {
     @ValueSource(strings = {"static void hello(", "static String desk(", "static void quotes(",
         "static void publish(", "static void follow(", "static void replay("})
     void shouldHaveProgramsOfAtMostTwelveLines(String begin) throws IOException {
-        String page = ExamplePage.text("README.md");
+        String page = ExamplePage.text("README.md") + ExamplePage.text(FEATURES);
         int at = page.indexOf(begin);
         assertTrue(at > 0, begin);
         String program = page.substring(at, page.indexOf("\n}\n", at) + 2);
@@ -189,8 +193,16 @@ class ReadmeExampleTest {
     }
 
     @Test
-    void shouldStandInTheReadmeAsItIsHere() throws IOException {
-        ExamplePage.assertShows("README.md", ReadmeExampleTest.class, 3);
+    void shouldStandInTheReadmeAndTheFeaturesAsItIsHere() throws IOException {
+        ExamplePage.assertShow(List.of("README.md", FEATURES), ReadmeExampleTest.class, 4);
+    }
+
+    /** A first page is read at one go: what it is, why, and two programs. */
+    @Test
+    void shouldBeShort() throws IOException {
+        String page = ExamplePage.text("README.md");
+        assertTrue(page.lines().count() <= 110, () -> page.lines().count() + " lines");
+        assertTrue(page.getBytes(StandardCharsets.UTF_8).length <= 6 * 1024, () -> page.length() + " characters");
     }
 
     @Test

@@ -14,7 +14,7 @@ import org.jfabric.test.TestDirectory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The code of docs/streams.md: it compiles, it runs, and the page shows it as it is here. */
+/** The code of docs/stream-logs.md: it compiles, it runs, and the page shows it as it is here. */
 class LogPageTest {
     private final Path folder = TestDirectory.create();
     private long messages;
@@ -60,6 +60,6 @@ class LogPageTest {
         }
         assertEquals(100, read(folder, 10));
         assertEquals(90, messages);
-        ExamplePage.assertShows("docs/streams.md", LogPageTest.class, 1);
+        ExamplePage.assertShows("docs/stream-logs.md", LogPageTest.class, 1);
     }
 }
