@@ -9,8 +9,9 @@ import org.jfabric.layout.WorkRequestDescriptor;
  * Ranges of a peer's memory that one read or write gathers from or scatters over, in order (struct fi_rma_iov).
  *
  * <pre>{@code
- * ranges.clear().add(0, 16, headers).add(4096 * slot, 4096, bodies);
- * int result = endpoint.remoteMemory().writemsg(request.memory(address, 4112).remote(ranges));
+ * RmaIoVec ranges = new RmaIoVec();
+ * ranges.clear().add(0, 16, 7).add(4096, 48, 8);
+ * int result = endpoint.remoteMemory().writemsg(request.memory(memory.address(), 64).remote(ranges));
  * }</pre>
  *
  * <p>Together they are as long as the local memory; its bytes fill the first range, then the second. Made once and used

@@ -61,6 +61,7 @@ class JavadocExamplesTest {
         Map.entry("Destination", "Messenger messenger = null;"),
         Map.entry("Atomics", ATOMIC),
         Map.entry("RemoteRequest", "RemoteRequest request = new RemoteRequest(); long key = 7;"),
+        Map.entry("RmaIoVec", "RemoteRequest request = new RemoteRequest();"),
         Map.entry("TriggeredContext",
             "TriggeredContext trigger = new TriggeredContext(); SendRequest request = new SendRequest();"),
         Map.entry("DeferredWork", "DeferredWork work = new DeferredWork(); Counter received = null, forwarded = null;"
