@@ -157,7 +157,8 @@ public final class RemoteMemory {
      *                Flags#RMA_PMEM}, {@link Flags#COMMIT_COMPLETE}: the write ends when its bytes are on stable
      *                storage at the peer, and not before does the peer get an entry or count it. The peer's region
      *                must be persistent, or it ends with {@code FI_EOPNOTSUPP}. {@code FI_EIO}: the bytes may be lost
-     *                in a power failure, and all further commits to that region fail.
+     *                in a power failure, and all further commits to that region fail. Over tcp and tls the connection
+     *                ends instead in both cases.
      * @return as {@link #readmsg}.
      */
     public int writemsg(RemoteRequest request) {

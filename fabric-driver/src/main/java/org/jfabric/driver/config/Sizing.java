@@ -8,12 +8,12 @@ import java.util.List;
 
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.status.CountersReader;
-import org.jfabric.codec.queue.WorkRequestDecoder;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.EventRecordDescriptor;
 import org.jfabric.layout.FileHeaderDescriptor;
 import org.jfabric.layout.MemoryRegionDescriptor;
 import org.jfabric.layout.RecordRingDescriptor;
+import org.jfabric.layout.WorkRequestDescriptor;
 
 /**
  * Shared memory that a configuration takes, in bytes. Blocks are reserved when a file is made, so the sums have to be
@@ -35,7 +35,9 @@ public final class Sizing {
     private static final int SEND_RECORD_BYTES = 64;
     /** Record word and body of a request with a list of buffers: two cache lines. */
     private static final int VECTOR_RECORD_BYTES = 128;
-    private static final int WORK_RECORD_BYTES = RecordRingDescriptor.WORD_LENGTH + WorkRequestDecoder.BLOCK_LENGTH;
+    /** The longest head of an operation: with a condition, and an access to as many ranges as there may be. */
+    private static final int WORK_RECORD_BYTES = WorkRequestDescriptor.TRIGGERED_HEAD_LENGTH
+        + WorkRequestDescriptor.MAX_PIECES * WorkRequestDescriptor.RANGE_LENGTH;
     private static final long MIN_RING_BYTES = 4L << 10;
 
     /** One endpoint, one completion queue, 4 MiB of registered memory, one peer driver. */

@@ -180,8 +180,8 @@ public final class TcpConfig {
         .range(0, Integer.MAX_VALUE)
         .why("The same for the number of messages in each second, of any length.");
 
-    /** Upper bound of a header. */
-    private static final int HEADER_BYTES = 48;
+    /** Upper bound of a header: that of a write with data to four ranges. */
+    private static final int HEADER_BYTES = 120;
 
     private TcpConfig() {
     }

@@ -249,19 +249,27 @@ final class RemoteTarget implements QuotaMember {
         if (peer == null || isClosed) {
             return;
         }
-        if (errno == 0) {
-            RemoteRanges ranges = commit.ranges();
-            if (commit.isOfStream) {
-                peer.report(ranges, Flags.REMOTE_WRITE, commit.hasData, commit.data);
-            } else if (commit.isReported) {
-                reportWrite(peer, commit.hasData, ranges.totalBytes(), commit.data);
+        try {
+            if (errno == 0) {
+                reportCommit(commit, peer);
             }
-            if (writes != null) {
-                writes.success(ranges.totalBytes());
-            }
-            countBound(ranges, Flags.REMOTE_WRITE, 1);
+        } finally {
+            // also if memory fails meanwhile: acknowledgements behind it may wait for this one
+            peer.endCommit(commit.operation(), errno);
         }
-        peer.endCommit(commit.operation(), errno);
+    }
+
+    private void reportCommit(Commit commit, PeerRemote peer) {
+        RemoteRanges ranges = commit.ranges();
+        if (commit.isOfStream) {
+            peer.report(ranges, Flags.REMOTE_WRITE, commit.hasData, commit.data);
+        } else if (commit.isReported) {
+            reportWrite(peer, commit.hasData, ranges.totalBytes(), commit.data);
+        }
+        if (writes != null) {
+            writes.success(ranges.totalBytes());
+        }
+        countBound(ranges, Flags.REMOTE_WRITE, 1);
     }
 
     private void reportWrite(PeerRemote peer, boolean hasData, long length, long data) {

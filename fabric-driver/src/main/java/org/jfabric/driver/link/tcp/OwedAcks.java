@@ -25,6 +25,11 @@ final class OwedAcks {
         return ready;
     }
 
+    /** How many writes wait for {@link #release}, or behind such a one. */
+    int held() {
+        return (int) (nextHeld - firstHeld);
+    }
+
     /** One of those that were ready is sent. */
     void sent() {
         ready--;

@@ -277,7 +277,7 @@ final class TcpReader {
         RemoteHandler remote = connection.remote();
         int errno = header.asksForCommit() && remote != null ? remote.commitRefusal(written) : 0;
         if (errno != 0) {
-            connection.refused("requested a persistent write to memory that is not persistent", errno);
+            connection.refused("requested a commit of memory that cannot be committed", errno);
         } else {
             placeWrite();
         }
@@ -288,7 +288,8 @@ final class TcpReader {
             return;
         }
         boolean wasPaused = isPaused;
-        isPaused = !connection.remote().begin(Flags.REMOTE_WRITE, header.hasData());
+        isPaused = header.asksForCommit() && !connection.writer().mayOweCommit()
+            || !connection.remote().begin(Flags.REMOTE_WRITE, header.hasData());
         if (wasPaused != isPaused) {
             connection.updateInterest();
         }
@@ -426,8 +427,7 @@ final class TcpReader {
             return;
         }
         if (isWrite() && header.asksForCommit()) {
-            connection.remote().commit(
-                written, header.hasData(), header.data(), connection.writer().oweCommit());
+            finishCommit();
             return;
         }
         try {
@@ -438,6 +438,20 @@ final class TcpReader {
             }
         } finally {
             answer();
+        }
+    }
+
+    private void finishCommit() {
+        boolean isBegun = false;
+        try {
+            connection.remote().commit(
+                written, header.hasData(), header.data(), connection.writer().oweCommit());
+            isBegun = true;
+        } finally {
+            if (!isBegun) {
+                // memory has failed meanwhile: nobody would acknowledge it, nor anything behind it
+                connection.refused("has written what could not be put on stable storage", FabricErrno.EIO);
+            }
         }
     }
 

@@ -36,6 +36,8 @@ final class TcpWriter {
     /** Levels for which the peer is asked to acknowledge; the last one by another flag. */
     private static final long ACKNOWLEDGED
         = Flags.TRANSMIT_COMPLETE | Flags.DELIVERY_COMPLETE | Flags.COMMIT_COMPLETE;
+    /** Writes of the peer that wait for stable storage: each has a record of the engine. */
+    private static final int MAX_COMMITS = 1024;
     private static final long PAGE_MASK = 4095;
     /** A copy is slow to a destination that is less than so many bytes above its source, in their pages. */
     private static final int SLOW_DISTANCE = 32;
@@ -190,6 +192,11 @@ final class TcpWriter {
     /** A message of the peer has arrived that must be acknowledged. */
     void oweAck() {
         owed.add();
+    }
+
+    /** Whether one more write of the peer may wait for stable storage; else it waits in front of the connection. */
+    boolean mayOweCommit() {
+        return owed.held() < MAX_COMMITS;
     }
 
     /**
