@@ -326,7 +326,8 @@ public final class FabricDriver implements AutoCloseable {
 
     /**
      * Reads a metric, for a registry of the application; docs/metrics.md has the names, those of the process
-     * included. Any thread; it reads all metrics, so call it as often as a monitoring system asks, and not for each message.
+     * included. Any thread; it reads all metrics, so call it as often as a monitoring system asks, and not for each
+     * message.
      *
      * @param name such as {@code jfabric_link_sent_messages}, without the suffix that OpenMetrics has.
      * @return the sum of all metrics of that name, whatever their labels are; NaN if there is none, the driver is

@@ -111,8 +111,9 @@ final class FabricExtension implements ParameterResolver, BeforeEachCallback, Te
         if (own.isEmpty()) {
             beforeEach(around);
         } else if (own.get().options().length > 0 && around.getStore(PLACE).get(FabricDriver.class) != null) {
-            throw new ExtensionConfigurationException("@FabricTest of " + context.getDisplayName() + " has options, but "
-                + around.getDisplayName() + " has a driver that all its tests share: give them to that class");
+            throw new ExtensionConfigurationException("@FabricTest of " + context.getDisplayName()
+                + " has options, but " + around.getDisplayName()
+                + " has a driver that all its tests share: give them to that class");
         }
     }
 
