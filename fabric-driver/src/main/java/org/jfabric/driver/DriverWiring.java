@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import org.agrona.concurrent.status.CountersReader;
 import org.jfabric.driver.conductor.ConductorContext;
 import org.jfabric.driver.conductor.ConductorSettings;
 import org.jfabric.driver.conductor.Drain;
@@ -97,9 +96,10 @@ final class DriverWiring implements AutoCloseable {
     private final CycleClock clock;
     /** Null but in INVOKER. */
     private final Sleepers sleepers;
-    /** Null unless there is a port for it. */
     private final MetricsSource metricsSource;
+    /** Null unless there is a port for it. */
     private final MetricsServer metrics;
+    /** Null unless it has a name. */
     private final MetricsBean metricsBean;
     private final Drain drain = new Drain();
 
@@ -162,6 +162,7 @@ final class DriverWiring implements AutoCloseable {
             // all counters that every driver has are there now
             cnc.keep();
             metricsSource = new MetricsSource(cnc.countersReader(), directory.path());
+            undo.push(metricsSource);
             metricsBean = registerMetrics();
             if (metricsBean != null) {
                 undo.push(metricsBean);
@@ -206,9 +207,8 @@ final class DriverWiring implements AutoCloseable {
         return log;
     }
 
-    /** All metrics, to be read. */
-    CountersReader countersReader() {
-        return cnc.countersReader();
+    MetricsSource metricsSource() {
+        return metricsSource;
     }
 
     SystemCounters counters() {

@@ -17,7 +17,7 @@ import org.jfabric.driver.config.ThreadingConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.link.LinkProvider;
 import org.jfabric.driver.log.EventKind;
-import org.jfabric.driver.metrics.MetricsSnapshot;
+import org.jfabric.driver.metrics.Metric;
 import org.jfabric.driver.progress.ParkingIdleStrategy;
 import org.jfabric.driver.resource.Environment;
 import org.jfabric.driver.resource.PreloadedSockets;
@@ -325,15 +325,17 @@ public final class FabricDriver implements AutoCloseable {
     }
 
     /**
-     * Reads a metric, for a registry of the application; docs/metrics.md has the names. Any thread; it looks through
-     * all metrics, so call it as often as a monitoring system asks, and not for each message.
+     * Reads a metric, for a registry of the application; docs/metrics.md has the names, those of the process
+     * included. Any thread; it reads all metrics, so call it as often as a monitoring system asks, and not for each
+     * message.
      *
      * @param name such as {@code jfabric_link_sent_messages}, without the suffix that OpenMetrics has.
-     * @return the sum of all metrics of that name, whatever their labels are; NaN if there is none, or the driver is
-     *     closed.
+     * @return the sum of all metrics of that name, whatever their labels are; NaN if there is none, the driver is
+     *     closed, or its file was cut just now.
      */
-    public synchronized double metric(String name) {
-        return closed ? Double.NaN : MetricsSnapshot.of(wiring.countersReader()).stream()
+    public double metric(String name) {
+        List<Metric> metrics = wiring.metricsSource().read();
+        return metrics == null ? Double.NaN : metrics.stream()
             .filter(metric -> metric.name().equals(name)).mapToDouble(metric -> metric.value().doubleValue())
             .reduce(Double::sum).orElse(Double.NaN);
     }

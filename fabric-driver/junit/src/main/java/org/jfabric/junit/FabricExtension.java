@@ -16,15 +16,18 @@ import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.simulation.Simulation;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /** What {@link FabricTest} gives. JUnit closes what is in the store, the newest first. */
-final class FabricExtension implements ParameterResolver, TestExecutionExceptionHandler {
+final class FabricExtension implements ParameterResolver, BeforeEachCallback, TestExecutionExceptionHandler,
+    LifecycleMethodExecutionExceptionHandler {
     private static final ExtensionContext.Namespace PLACE = ExtensionContext.Namespace.create(FabricExtension.class);
     private static final List<Class<?>> TYPES =
         List.of(FabricDriver.class, Fabric.class, Messenger.class, Simulation.class);
@@ -75,6 +78,43 @@ final class FabricExtension implements ParameterResolver, TestExecutionException
                 + ": -D" + FabricTest.SEED_PROPERTY + "=" + simulation.seed() + " repeats it"));
         }
         throw failure;
+    }
+
+    @Override
+    public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        handleTestExecutionException(context, failure);
+    }
+
+    @Override
+    public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        handleTestExecutionException(context, failure);
+    }
+
+    @Override
+    public void handleAfterEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        handleTestExecutionException(context, failure);
+    }
+
+    @Override
+    public void handleAfterAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        handleTestExecutionException(context, failure);
+    }
+
+    /** Refuses options for which it is too late: the class, or one around it, has a driver already. */
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        Optional<FabricTest> own = AnnotationSupport.findAnnotation(context.getElement(), FabricTest.class);
+        ExtensionContext around = context.getParent().orElse(null);
+        if (around == null) {
+            return;
+        }
+        if (own.isEmpty()) {
+            beforeEach(around);
+        } else if (own.get().options().length > 0 && around.getStore(PLACE).get(FabricDriver.class) != null) {
+            throw new ExtensionConfigurationException("@FabricTest of " + context.getDisplayName()
+                + " has options, but " + around.getDisplayName()
+                + " has a driver that all its tests share: give them to that class");
+        }
     }
 
     private static Fabric fabric(ExtensionContext context) {

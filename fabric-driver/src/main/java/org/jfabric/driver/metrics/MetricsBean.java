@@ -48,7 +48,7 @@ public final class MetricsBean implements DynamicMBean, AutoCloseable {
     @Override
     public MBeanInfo getMBeanInfo() {
         MBeanAttributeInfo[] attributes = samples().entrySet().stream().map(sample -> {
-            String family = sample.getKey().replaceFirst("\\{.*", "").replaceFirst("_(total|info|count|sum)$", "");
+            String family = sample.getKey().replaceFirst("(?s)\\{.*", "").replaceFirst("_(total|info|count|sum)$", "");
             return new MBeanAttributeInfo(sample.getKey(), sample.getValue().getClass().getName(),
                 String.valueOf(OpenMetricsText.help(family)), true, false, false);
         }).toArray(MBeanAttributeInfo[]::new);

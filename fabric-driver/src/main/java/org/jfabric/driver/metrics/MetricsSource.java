@@ -22,8 +22,12 @@ public final class MetricsSource implements AutoCloseable {
         this.directory = directory;
     }
 
-    /** Returns null if the driver has ended, or its file was cut just now. */
-    List<Metric> read() {
+    /**
+     * Reads all of them.
+     *
+     * @return null if the driver has ended, or its file was cut just now.
+     */
+    public List<Metric> read() {
         List<Metric> metrics = readCounters();
         if (metrics != null) {
             metrics.addAll(ProcessMetrics.of(directory));

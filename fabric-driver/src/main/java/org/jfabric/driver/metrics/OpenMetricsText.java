@@ -129,11 +129,14 @@ public final class OpenMetricsText {
         OpenMetricsText page = new OpenMetricsText(false);
         metrics.forEach(page::write);
         Map<String, Number> samples = new TreeMap<>();
-        page.text.toString().lines().filter(line -> !line.contains("_bucket{")).forEach(line -> {
-            BigDecimal value = new BigDecimal(line.substring(line.lastIndexOf(' ') + 1));
-            samples.put(line.substring(0, line.lastIndexOf(' ')),
-                value.scale() > 0 ? (Number) value.doubleValue() : (Number) value.longValue());
-        });
+        // a label may have any character but \n, which is escaped
+        for (String line : page.text.toString().split("\n")) {
+            if (!line.split("\\{", 2)[0].endsWith("_bucket")) {
+                BigDecimal value = new BigDecimal(line.substring(line.lastIndexOf(' ') + 1));
+                samples.put(line.substring(0, line.lastIndexOf(' ')),
+                    value.scale() > 0 ? (Number) value.doubleValue() : (Number) value.longValue());
+            }
+        }
         return samples;
     }
 

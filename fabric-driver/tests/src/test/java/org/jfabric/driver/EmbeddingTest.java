@@ -107,6 +107,7 @@ class EmbeddingTest {
         second.endpoint().trecv(second.memory().slice(0, 64), TAG, 0, 1);
         Deadline.await("both receives are in the sum", () -> driver.cycle() >= 0
             && driver.metric("jfabric_endpoint_posted_receives") == 2, () -> driver.metric("jfabric_driver_endpoints"));
+        assertTrue(driver.metric("process_start_time_seconds") > 1e9);
         assertTrue(Double.isNaN(driver.metric("jfabric_unheard_of")));
         driver.close();
         assertTrue(Double.isNaN(driver.metric("jfabric_driver_endpoints")));

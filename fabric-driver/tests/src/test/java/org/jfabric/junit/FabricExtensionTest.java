@@ -2,6 +2,7 @@ package org.jfabric.junit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,9 +19,11 @@ import org.jfabric.Messenger;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.QueueConfig;
 import org.jfabric.simulation.Simulation;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtensionConfigurationException;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -84,6 +87,45 @@ class FabricExtensionTest {
         }
     }
 
+    static class SimulatedSteps {
+        @BeforeEach
+        void failFirst(Simulation simulation) {
+            throw new IllegalStateException("a step before the test with seed " + simulation.seed());
+        }
+
+        @FabricTest(seed = 43)
+        void shouldNotBegin() {
+            fail("it began");
+        }
+    }
+
+    @FabricTest
+    static class SharedCases {
+        @BeforeAll
+        static void launch(FabricDriver driver) {
+            DIRECTORIES.add(driver.directory());
+        }
+
+        @Test
+        void shouldShare(FabricDriver driver) {
+            assertEquals(DIRECTORIES, List.of(driver.directory()));
+        }
+
+        @FabricTest(options = "jfabric.queue.txSize=32")
+        void shouldBeRefused(FabricDriver driver) {
+            fail(driver.directory() + " has not the options");
+        }
+    }
+
+    @Test
+    void shouldRefuseOptionsOfATestWhoseClassHasADriver() {
+        TestExecutionSummary summary = run(SharedCases.class);
+        assertEquals(1, summary.getTestsSucceededCount(), () -> summary.getFailures().toString());
+        Throwable refused = summary.getFailures().getFirst().getException();
+        assertInstanceOf(ExtensionConfigurationException.class, refused);
+        assertTrue(refused.getMessage().contains("shouldBeRefused"), refused.getMessage());
+    }
+
     @Test
     void shouldGiveEachTestADriverOfItsOwnAndLeaveNothing() {
         TestExecutionSummary summary = run(OwnCases.class);
@@ -99,6 +141,10 @@ class FabricExtensionTest {
         Throwable failure = summary.getFailures().getFirst().getException();
         assertEquals("a check of the test", failure.getMessage());
         assertEquals("the simulation had the seed 42: -Djfabric.test.seed=42 repeats it",
+            failure.getSuppressed()[0].getMessage());
+        failure = run(SimulatedSteps.class).getFailures().getFirst().getException();
+        assertEquals("a step before the test with seed 43", failure.getMessage());
+        assertEquals("the simulation had the seed 43: -Djfabric.test.seed=43 repeats it",
             failure.getSuppressed()[0].getMessage());
     }
 }

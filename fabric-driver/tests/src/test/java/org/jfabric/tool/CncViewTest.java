@@ -61,6 +61,8 @@ class CncViewTest {
             Files.setPosixFilePermissions(ofGroup, PosixFilePermissions.fromString("rwxr-x---"));
             String hint = CncView.ofOtherUsers(shared);
             assertTrue(hint.contains("JFABRIC_CLIENT_DRIVER_USER=20002 "), hint);
+            Files.setPosixFilePermissions(ofGroup, PosixFilePermissions.fromString("rwx--x--x"));
+            assertEquals("", CncView.ofOtherUsers(shared));
             Files.delete(ofGroup);
             assertEquals("", CncView.ofOtherUsers(shared));
         }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.LongStream;
+import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.EngineConfig;
@@ -21,6 +23,7 @@ import org.jfabric.driver.config.LogConfig;
 import org.jfabric.driver.config.MetricsConfig;
 import org.jfabric.driver.config.ThreadingMode;
 import org.jfabric.driver.kit.FabricNode;
+import org.jfabric.driver.kit.OtherUser;
 import org.jfabric.driver.log.AgentLog;
 import org.jfabric.driver.log.DriverLog;
 import org.jfabric.driver.log.EventKind;
@@ -157,6 +160,21 @@ class RecordCommandTest {
         }
         assertEquals(1, errors.size(), errors::toString);
         assertTrue(errors.getFirst().getMessage().contains("record was cut"), errors::toString);
+    }
+
+    @Test
+    void shouldShowRootTheRecordOfAKilledDriverOfAnotherUser() throws IOException {
+        OtherUser.require();
+        try (EventRecord record = record(); DriverLog log = log(record)) {
+            log.agent("conductor", false).client(EventKind.CLIENT_CAME, 3, "quotes", 77, "it is attached");
+        }
+        Files.setAttribute(directory.base, "unix:uid", 20001);
+        System.setProperty(FabricConfig.DRIVER_USER_PROPERTY, "20001");
+        try {
+            assertEquals(1, events().size());
+        } finally {
+            System.clearProperty(FabricConfig.DRIVER_USER_PROPERTY);
+        }
     }
 
     @Test

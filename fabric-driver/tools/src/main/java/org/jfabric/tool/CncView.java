@@ -38,6 +38,7 @@ public final class CncView implements AutoCloseable {
     private static final Path LOCKS = Path.of("/proc/locks");
     private static final int INODE_FIELD = 5;
     private static final int GROUP_SEARCH = 0010;
+    private static final int GROUP_AND_OTHERS_SEARCH = 0011;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Path directory;
@@ -316,7 +317,9 @@ public final class CncView implements AutoCloseable {
         for (Path folder : CleanCommand.folders(sharedMemory)) {
             if (folder.getFileName().toString().matches("jfabric-[0-9]+") && Files.isExecutable(folder)) {
                 FileStatus status = FileStatus.of(Libc.AT_FDCWD, folder.toString());
-                if (status != null && status.uid() != Libc.geteuid() && (status.permissions() & GROUP_SEARCH) != 0) {
+                // what others may enter, too, says nothing of a group in common
+                if (status != null && status.uid() != Libc.geteuid()
+                    && (status.permissions() & GROUP_AND_OTHERS_SEARCH) == GROUP_SEARCH) {
                     users.add(status.uid());
                 }
             }

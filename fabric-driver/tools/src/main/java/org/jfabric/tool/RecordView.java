@@ -60,18 +60,18 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
 
     /**
      * Reads a file. That of a driver of another user, which was named, is passed by the driver while it runs; the one
-     * of its predecessor is not.
+     * of its predecessor is not. Root reads both by their names, also those of a driver that was killed.
      *
      * @return null if there is no such file.
      * @throws ToolException if it cannot be read.
      */
     static RecordView read(Path directory, String name) {
         CncView.requireDirectory(directory);
-        boolean isOwn = CncView.isOwn(directory);
-        if (!isOwn && !name.equals(EventRecordDescriptor.FILE_NAME)) {
+        boolean isReadable = CncView.isOwn(directory) || Libc.geteuid() == 0;
+        if (!isReadable && !name.equals(EventRecordDescriptor.FILE_NAME)) {
             return null;
         }
-        try (MappedFile file = isOwn ? openOwn(directory, name)
+        try (MappedFile file = isReadable ? open(directory, name)
             : CncView.openPassed(FileType.RECORD, directory, EventRecordDescriptor.FIRST_RING_OFFSET)) {
             return read(directory.resolve(name), file);
         } catch (NativeCallException ex) {
@@ -89,7 +89,7 @@ record RecordView(Path file, long pid, long startTimeMs, List<Event> events) {
         }
     }
 
-    private static MappedFile openOwn(Path directory, String name) {
+    private static MappedFile open(Path directory, String name) {
         int fd = CncView.openDirectory(directory);
         try {
             return MappedFile.open(fd, name, true, EventRecordDescriptor.FIRST_RING_OFFSET);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.math.BigDecimal;
 import java.net.ConnectException;
 import java.net.HttpURLConnection;
 import java.net.InetAddress;
@@ -15,6 +16,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Predicate;
@@ -235,6 +237,16 @@ class MetricsTest {
         assertTrue(beans.isRegistered(name));
         alpha.close();
         assertFalse(beans.isRegistered(name));
+    }
+
+    @Test
+    void shouldHaveASampleWhateverIsInItsLabels() {
+        Metric odd = new Metric("jfabric_odd", Metric.Kind.GAUGE, Map.of("name", "a\r\n x_bucket{ b"), BigDecimal.TWO,
+            List.of());
+        Metric times = new Metric("jfabric_times", Metric.Kind.HISTOGRAM, Map.of(), BigDecimal.ONE,
+            List.of(new Metric.Bucket("+Inf", 3)));
+        assertEquals(Map.of("jfabric_odd{name=\"a\r\\n x_bucket{ b\"}", 2L, "jfabric_times_count", 3L,
+            "jfabric_times_sum", 1L), OpenMetricsText.samples(List.of(odd, times)));
     }
 
     /** Java's clients do not send a header Host of one's choice. */
