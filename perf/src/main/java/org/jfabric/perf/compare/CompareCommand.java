@@ -3,6 +3,7 @@ package org.jfabric.perf.compare;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -97,6 +98,12 @@ public final class CompareCommand implements ToolCommand {
             + " runs, but their figures mean little. Default: ${DEFAULT-VALUE}.")
     private int sliceMs;
 
+    @Option(
+        names = "--side-by-side",
+        description = "Measure only what the chart of the results shows: the same messages in six systems, in a few"
+            + " minutes; without profiles and garbage collections.")
+    private boolean sideBySide;
+
     @Option(names = "--full", description = "Every system with every size, which takes long.")
     private boolean full;
 
@@ -159,8 +166,13 @@ public final class CompareCommand implements ToolCommand {
                 new RigSettings(directory.path(), sliceMs * NS_PER_MS, pingCpu, next >= 0 ? next : pingCpu, spinning,
                     baseline == null ? null : Baseline.of(baseline));
             Comparison run;
-            try (Rig rig = new Rig(settings, Set.copyOf(systems), new ToolVersion().getVersion()[0], err)) {
-                run = rig.run(new TreeSet<>(sizes), full, rounds, limitNs(), messages);
+            Set<String> measured = new HashSet<>(systems);
+            if (sideBySide) {
+                measured.retainAll(SideBySide.NAMES.keySet());
+            }
+            try (Rig rig = new Rig(settings, measured, new ToolVersion().getVersion()[0], err)) {
+                run = sideBySide ? rig.runSideBySide(new TreeSet<>(sizes), rounds, limitNs())
+                    : rig.run(new TreeSet<>(sizes), full, rounds, limitNs(), messages);
             }
             if (report != null) {
                 err.println("The report is " + new ReportFolder(report).write(run) + '.');
@@ -183,6 +195,9 @@ public final class CompareCommand implements ToolCommand {
     }
 
     private void check() {
+        if (sideBySide && full) {
+            throw new ParameterException(spec.commandLine(), "--side-by-side and --full exclude each other");
+        }
         if (publish == null && (from != null || figuresIn != null)) {
             throw new ParameterException(spec.commandLine(), "--from and --figures-in need --publish");
         }

@@ -35,12 +35,9 @@ final class Matrix {
             }
             beside.addAll(cells);
         }
-        for (List<Cell> all : SideBySide.cells()) {
-            List<Cell> cells = all.stream().filter(cell -> isWanted(cell, order, sizes)).toList();
-            if (cells.size() > 1) {
-                groups.add(cells);
-                compared.addAll(cells);
-            }
+        for (List<Cell> cells : sideBySide(contenders, sizes)) {
+            groups.add(cells);
+            compared.addAll(cells);
         }
         beside.addAll(full ? every(contenders, sizes) : Targets.beside());
         beside.sort(Comparator.comparing(Cell::pass).thenComparing(Cell::sizeBytes)
@@ -51,6 +48,14 @@ final class Matrix {
             }
         }
         return List.copyOf(groups);
+    }
+
+    /** The groups of the chart only. */
+    static List<List<Cell>> sideBySide(List<Contender> contenders, Set<Integer> sizes) {
+        List<String> order = contenders.stream().map(Contender::id).toList();
+        return SideBySide.cells().stream()
+            .map(all -> all.stream().filter(cell -> isWanted(cell, order, sizes)).toList())
+            .filter(cells -> cells.size() > 1).toList();
     }
 
     private static boolean isWanted(Cell cell, List<String> order, Set<Integer> sizes) {

@@ -100,11 +100,12 @@ final class ReportPage {
         }
         long goals = measured.stream().filter(Target.Verdict::goalMet).count();
         long met = measured.stream().filter(Target.Verdict::met).count();
-        long missed = measured.stream().filter(verdict -> verdict.outcome() == Target.Outcome.MISSED).count();
-        add("<p>%d met, %d of them with the goal; %d missed; %d not judged; %d not measured.</p>%n"
+        long missed = count(Target.Outcome.MISSED);
+        long shown = count(Target.Outcome.SHOWN);
+        add("<p>%d met, %d of them with the goal; %d missed; %d shown; %d not judged; %d not measured.</p>%n"
             + "<table class=\"verdicts\">%n<tr><th>what</th><th class=\"number\">must</th>"
             + "<th class=\"number\">goal</th><th class=\"number\">measured</th><th>verdict</th></tr>%n",
-            met, goals, missed, measured.size() - met - missed, run.verdicts().size() - measured.size());
+            met, goals, missed, shown, measured.size() - met - missed - shown, run.verdicts().size() - measured.size());
         for (Target.Verdict verdict : measured) {
             Target target = verdict.target();
             String sign = target.metric().moreIsBetter() ? "≥ " : "≤ ";
@@ -117,6 +118,10 @@ final class ReportPage {
                 escape(ResultText.brief(verdict).replace(" %", "\u00a0%")));
         }
         add("</table>%n");
+    }
+
+    private long count(Target.Outcome outcome) {
+        return measured.stream().filter(verdict -> verdict.outcome() == outcome).count();
     }
 
     private static String number(double ratio) {

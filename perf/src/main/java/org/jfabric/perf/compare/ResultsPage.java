@@ -58,7 +58,7 @@ final class ResultsPage {
                 + row("valid rounds", run.sideBySide().stream().map(group -> group.validRounds() + " of "
                     + group.rounds())))
             .replace("{judged}", targets(run, "Verdict", ResultsPage::verdict, Target.Outcome.GOAL_MET,
-                Target.Outcome.MET, Target.Outcome.MISSED))
+                Target.Outcome.MET, Target.Outcome.MISSED, Target.Outcome.SHOWN))
             .replace("{unjudged}", targets(run, "Why there is no verdict", ResultsPage::reason,
                 Target.Outcome.NOT_JUDGED))
             .replace("{unmeasured}", verdicts(run, Target.Outcome.NOT_MEASURED).stream()
@@ -68,15 +68,16 @@ final class ResultsPage {
 
     /** The figures that another page repeats. */
     static String figures(SavedRun run) {
-        int fewest = run.sideBySide().stream().mapToInt(SavedRun.Group::validRounds).min().orElse(0);
-        return table(run, (group, value) -> group.text(value.median())) + String.format(Locale.ROOT, "%n%s. Medians of"
-            + " at least %d valid rounds%s.%s%nOf %d targets %d were met, %d were missed, %d not judged and %d not"
-            + " measured.%n", run.origin(), fewest,
-            fewest >= Target.LEAST_VALID_ROUNDS ? "" : ", which are too few for a verdict",
+        String valid = run.sideBySide().stream().map(group -> (group.isRate() ? "rate of " : "")
+            + SavedRun.size(group.sizeBytes()) + ": " + group.validRounds()
+            + (group.isJudged() ? "" : " (too few for a verdict)")).collect(Collectors.joining(", "));
+        return table(run, (group, value) -> group.text(value.median())) + String.format(Locale.ROOT,
+            "%n%s. Medians; valid rounds of %s.%s%nOf %d targets %d met, %d missed, %d shown, %d not judged, %d not"
+            + " measured.%n", run.origin(), valid,
             run.unfit() == null ? "" : ' ' + run.unfit() + ": it is shown, and not judged.", run.targets().size(),
             verdicts(run, Target.Outcome.GOAL_MET, Target.Outcome.MET).size(),
-            verdicts(run, Target.Outcome.MISSED).size(), verdicts(run, Target.Outcome.NOT_JUDGED).size(),
-            verdicts(run, Target.Outcome.NOT_MEASURED).size());
+            verdicts(run, Target.Outcome.MISSED).size(), verdicts(run, Target.Outcome.SHOWN).size(),
+            verdicts(run, Target.Outcome.NOT_JUDGED).size(), verdicts(run, Target.Outcome.NOT_MEASURED).size());
     }
 
     private static String table(SavedRun run, BiFunction<SavedRun.Group, SavedRun.Value, String> cell) {
@@ -120,6 +121,7 @@ final class ResultsPage {
 
     private static String verdict(SavedRun.Verdict verdict) {
         return verdict.is(Target.Outcome.GOAL_MET) ? "goal met" : verdict.is(Target.Outcome.MET) ? "met"
+            : verdict.is(Target.Outcome.SHOWN) ? "shown"
             : String.format(Locale.ROOT, "missed by %.0f %%", Math.max(1, 100 * verdict.missedBy()));
     }
 
@@ -140,7 +142,8 @@ final class ResultsPage {
 
     private static String properties(SavedRun run) {
         StringBuilder text = new StringBuilder("| | |\n|---|---|\n");
-        SHOWN.forEach(name -> text.append(row(name, Stream.of(run.environment(name)))));
+        SHOWN.forEach(name -> text.append(row(name, Stream.of(name.equals("kernel")
+            ? run.environment(name).replaceFirst("-\\S+", "") : run.environment(name)))));
         run.systems().stream().filter(system -> !system.startsWith("jfabric")).forEach(
             system -> text.append(row(system, Stream.of(run.environment(Machine.VERSION + system)))));
         text.append(String.format(Locale.ROOT, "| garbage collections | %d in %,d messages |%n| messages whose contents"

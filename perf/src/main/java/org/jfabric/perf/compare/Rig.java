@@ -80,6 +80,16 @@ final class Rig implements AutoCloseable {
         targets = List.of();
     }
 
+    /** Runs the rounds of the chart only. */
+    Comparison runSideBySide(Set<Integer> sizes, int rounds, long limitNs) throws InterruptedException {
+        List<List<Cell>> groups = new ArrayList<>(Matrix.sideBySide(contenders, sizes));
+        long endNs = System.nanoTime() + limitNs;
+        long verified = verify(groups);
+        Results results = new Results();
+        sittings(groups, rounds, endNs, results);
+        return new Comparison(environment, titles(), results, missing, notes, verified, 0, 0, List.of());
+    }
+
     /**
      * Runs everything.
      *
@@ -90,10 +100,6 @@ final class Rig implements AutoCloseable {
     Comparison run(Set<Integer> sizes, boolean full, int rounds, long limitNs, long messages)
         throws InterruptedException {
         List<List<Cell>> groups = new ArrayList<>(Matrix.groups(contenders, targets, sizes, full));
-        if (groups.isEmpty()) {
-            throw new ToolException("Nothing is to be measured: none of these systems is compared with these sizes; "
-                + "--full measures each system with each size.");
-        }
         long started = System.nanoTime();
         long verified = verify(groups);
         Results results = new Results();
@@ -195,6 +201,10 @@ final class Rig implements AutoCloseable {
     }
 
     private long verify(List<List<Cell>> groups) throws InterruptedException {
+        if (groups.isEmpty()) {
+            throw new ToolException("Nothing is to be measured: none of these systems is compared with these sizes; "
+                + "--full measures each system with each size.");
+        }
         say("comparing contents");
         Set<Cell> cells = new LinkedHashSet<>();
         groups.forEach(cells::addAll);

@@ -11,15 +11,15 @@ import java.util.Objects;
  *
  * @param references reference values; of several, the one that is easiest to reach counts in each round; none if the
  *                   value itself counts.
- * @param must       ratio to reach: not more, or of a metric of which more is better, not less; {@link #SHOWN} if any
- *                   value will do.
+ * @param must       ratio to reach: not more, or of a metric of which more is better, not less; {@link #SHOWN} if it
+ *                   is shown only.
  * @param goal       the same for the goal; not a number if there is none.
  * @param goalFor    the reference of the goal, if it is another one than that of the must; else null.
  * @param least      the ratio must not be less either; 0 if it may be.
  */
 record Target(String what, Cell own, CellMetric metric, List<Reference> references, double must, double goal,
     Reference goalFor, double least) {
-    /** A must that is met by any value: the target is shown. */
+    /** No must: the value is shown. */
     static final double SHOWN = Double.POSITIVE_INFINITY;
     /** Fewer valid rounds than that are not judged. */
     static final int LEAST_VALID_ROUNDS = 15;
@@ -59,6 +59,8 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
         MET("met", "met"),
         /** The must is not met. */
         MISSED("missed", "missed"),
+        /** There is no must, whatever the goal is: neither a success nor a miss. */
+        SHOWN("shown", "shown"),
         /** Too few rounds are valid, or the reference is no peer: no miss. */
         NOT_JUDGED("not judged", "notJudged"),
         /** No round has what is compared. */
@@ -147,9 +149,13 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
         return references.stream().map(Reference::unfit).filter(Objects::nonNull).findFirst().orElse(null);
     }
 
+    private boolean isShown() {
+        return must == SHOWN || metric.moreIsBetter() && must == 0;
+    }
+
     /** The must for people. */
     String mustText() {
-        return must == SHOWN || metric.moreIsBetter() && must == 0 ? "shown"
+        return isShown() ? "shown"
             : least > 0 ? String.format(Locale.ROOT, "%.2f to %.2f", least, must)
             : String.format(Locale.ROOT, "%.2f", must);
     }
@@ -169,7 +175,8 @@ record Target(String what, Cell own, CellMetric metric, List<Reference> referenc
         boolean judged = valid >= neededRounds() && unfit() == null && controlDiffersBy(results) <= MOST_OF_CONTROL;
         double missedBy = judged ? missedBy(ratios.median()) : 0;
         Outcome outcome = rounds.isEmpty() ? Outcome.NOT_MEASURED : !judged ? Outcome.NOT_JUDGED
-            : missedBy > 0 ? Outcome.MISSED : reaches(goalRatio, goal) ? Outcome.GOAL_MET : Outcome.MET;
+            : isShown() ? Outcome.SHOWN : missedBy > 0 ? Outcome.MISSED
+            : reaches(goalRatio, goal) ? Outcome.GOAL_MET : Outcome.MET;
         return new Verdict(this, outcome, ratios,
             Statistics.median(Results.values(counted, round -> round.value(own, metric))),
             isRatio() ? Statistics.median(Results.values(counted, round -> reference(round, references))) : Double.NaN,

@@ -104,6 +104,13 @@ class RigTest {
     }
 
     @Test
+    void shouldMeasureOnlyTheCellsOfTheChartSideBySide() {
+        assertEquals(List.of(
+            List.of(Runs.OWN, Runs.UCX), List.of(STREAM, new Cell(UcxTool.POSIX.id(), Pass.STREAM, 64))),
+            Matrix.sideBySide(systems(Contenders.INVOKER, Contenders.SHARED, UcxTool.POSIX.id()), Set.of(8, 64)));
+    }
+
+    @Test
     void shouldNotMeasureInRoundsWhatIsCountedOnce() {
         Target collections = Target.ofValue("z", Targets.COLLECTED, CellMetric.COLLECTIONS, 0, 0);
         assertEquals(List.of(), Matrix.groups(systems(Contenders.INVOKER), List.of(collections), Set.of(64), false));
