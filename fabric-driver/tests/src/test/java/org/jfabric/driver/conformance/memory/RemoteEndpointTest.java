@@ -283,14 +283,15 @@ class RemoteEndpointTest {
     @ParameterizedTest(name = "{0}")
     @SetupSource(calls = true)
     @Requirement({"TX-045", "TX-046"})
-    void shouldTakeOnePieceOfRemoteMemoryPerAccess(Setup setup) {
+    void shouldOfferAsManyRangesOfRemoteMemoryAsTheWireHas(Setup setup) {
         try (RemoteMemoryPair pair = new RemoteMemoryPair(setup)) {
-            assertEquals(1, pair.a.info.txAttr().rmaIovLimit());
-            assertEquals(1, pair.b.info.txAttr().rmaIovLimit());
+            long limit = setup.isForeign() && !setup.isByCard() ? 4 : 1;
+            assertEquals(limit, pair.a.info.txAttr().rmaIovLimit());
+            assertEquals(limit, pair.b.info.txAttr().rmaIovLimit());
             Info hints = RemoteMemoryPair.hints(0).linkName(setup.link);
             hints.txAttr().rmaIovLimit(1);
-            assertEquals(1, pair.a.fabric.info(hints).best().txAttr().rmaIovLimit());
-            hints.txAttr().rmaIovLimit(2);
+            assertEquals(limit, pair.a.fabric.info(hints).best().txAttr().rmaIovLimit());
+            hints.txAttr().rmaIovLimit(limit + 1);
             assertEquals(FabricErrno.ENODATA, RemoteMemoryPair.errno(() -> pair.a.fabric.info(hints).best()));
             String why = pair.a.fabric.info(hints).explain();
             assertTrue(why.contains("tx_attr.rma_iov_limit"), why);
