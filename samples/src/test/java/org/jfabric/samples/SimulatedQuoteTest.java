@@ -29,7 +29,7 @@ class SimulatedQuoteTest {
             return () -> Math.max(desk.poll(entry -> received++, 1), 0);
         });
         simulation.start();
-        assertTrue(simulation.runUntil(() -> received == 1, Duration.ofSeconds(1)));
+        assertTrue(simulation.runUntil(() -> received == 1, Duration.ofSeconds(10)));
     }
 }
 // end
