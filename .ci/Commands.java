@@ -28,7 +28,8 @@ final class Commands {
 
     /** Other steps of {@code .ci/run}. */
     private static final Pattern ELSEWHERE = Pattern.compile(
-        "mvn verify|\\.ci/run|config/(journeys|pictures)/.*|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
+        "mvn verify|\\.ci/run|mvn -Ppackage package|config/(package|journeys|pictures)/.*"
+            + "|\\./fabric (pingpong|test-verbs.*|test-aarch64.*)");
     /** Needs a peer, a repository to deploy to, a second driver beside that of this run, or another process's end. */
     private static final Pattern NOT_ALONE = Pattern.compile("\\./fabric (fi-pingpong|compare( --publish.*)?|qualify.*|driver.*)|mvn .* deploy");
     private static final Pattern ENDLESS = Pattern.compile("\\./fabric (top|web)");
