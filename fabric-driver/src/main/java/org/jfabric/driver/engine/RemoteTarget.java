@@ -179,27 +179,23 @@ final class RemoteTarget implements QuotaMember {
         return region.sync() == null ? FabricErrno.EOPNOTSUPP : region.sync().hasFailed() ? FabricErrno.EIO : 0;
     }
 
-    /** As {@link PeerRemote#commitRefusal}. */
+    /** As {@link PeerRemote#commitRefusal}; {@link #regions} are those of the ranges, if they are not refused. */
     int commitRefusal(RemoteRanges ranges) {
+        findRegions(ranges, Flags.REMOTE_WRITE);
         int refusal = 0;
         for (int i = 0; i < ranges.count() && refusal == 0; i++) {
-            RegisteredRegion region = find(
-                ranges.key(i), Flags.REMOTE_WRITE, ranges.address(i), ranges.lengthBytes(i));
-            refusal = region == null ? 0 : commitRefusal(region);
+            refusal = regions[i] == null ? refusal(ranges, i, Flags.REMOTE_WRITE) : commitRefusal(regions[i]);
         }
         return refusal;
     }
 
     /** As {@link PeerRemote#commit}. */
     void commit(PeerRemote peer, RemoteRanges ranges, boolean hasData, long data, long operation) {
-        findRegions(ranges, Flags.REMOTE_WRITE);
-        for (int i = 0; i < ranges.count(); i++) {
-            // another one may have come under that key since the first byte
-            int refusal = regions[i] == null ? FabricErrno.EKEYREJECTED : commitRefusal(regions[i]);
-            if (refusal != 0) {
-                peer.answer(operation, refusal);
-                return;
-            }
+        // again: another region may have come under a key since the first byte
+        int refusal = commitRefusal(ranges);
+        if (refusal != 0) {
+            peer.answer(operation, refusal);
+            return;
         }
         commit(peer, ranges, operation, hasData, data, true, false);
     }
@@ -477,12 +473,17 @@ final class RemoteTarget implements QuotaMember {
             RegisteredRegion region = find(ranges.key(i), right, ranges.address(i), length);
             if (region == null) {
                 pieces.forget();
-                return (rights & right) == 0 ? FabricErrno.EACCES
-                    : refusalInPlace(ranges.key(i), right, ranges.address(i), length);
+                return refusal(ranges, i, right);
             }
             pieces.add(region.address() + ranges.address(i), length);
         }
         return 0;
+    }
+
+    /** Why a range of an access whose bytes the link moves has no region, a positive fabric errno. */
+    private int refusal(RemoteRanges ranges, int range, long right) {
+        return (rights & right) == 0 ? FabricErrno.EACCES
+            : refusalInPlace(ranges.key(range), right, ranges.address(range), ranges.lengthBytes(range));
     }
 
     /** Reserves a slot for the report of an access that moves its bytes step by step; false if there is none. */

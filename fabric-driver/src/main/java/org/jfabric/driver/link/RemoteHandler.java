@@ -100,7 +100,7 @@ public abstract class RemoteHandler {
 
     /**
      * Whether a peer's write may ask to be on stable storage: each range is in a persistent region without a failed
-     * sync. Returns 0, or why not, a positive fabric errno; 0 also for ranges that {@link #find} refuses.
+     * sync. Returns 0, or why not, a positive fabric errno.
      */
     public abstract int commitRefusal(RemoteRanges ranges);
 

@@ -449,7 +449,7 @@ final class TcpReader {
             isBegun = true;
         } finally {
             if (!isBegun) {
-                // memory has failed meanwhile: nobody would acknowledge it, nor anything behind it
+                // memory has failed meanwhile: no acknowledgement would follow, of it and of anything behind it
                 connection.refused("has written what could not be put on stable storage", FabricErrno.EIO);
             }
         }
