@@ -69,7 +69,7 @@ public final class NumberedMessages {
 
         @Override
         public String toString() {
-            return "next " + next + ", gaps " + gaps + ", end " + FabricErrno.name(end);
+            return "next " + next + ", gaps " + gaps + ", last " + lastGap + ", end " + FabricErrno.name(end);
         }
     }
 

@@ -1,4 +1,4 @@
-package org.jfabric.ffi;
+package org.jfabric.test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,7 +16,6 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.jfabric.test.MainSources;
 import org.junit.jupiter.api.Test;
 
 /** The metadata for native images have what the sources of client and driver call: no more and no less. */
