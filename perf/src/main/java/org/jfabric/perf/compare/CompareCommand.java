@@ -28,8 +28,9 @@ import picocli.CommandLine.Spec;
         "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
         "Without --full it measures what the table of targets names, in about 15 minutes. Nothing else should run"
             + " meanwhile.",
-        "What is compared is measured in rounds of short slices, one directly after the other. A round counts only if"
-            + " the hand-over of a cache line takes as long before it as after it, and no side waited for its core."
+        "What is compared is measured in short slices, in turn. A round has a slice of each, around which the hand-over"
+            + " of a cache line took the same time: the host was in the same state. A slice in which the host changed its"
+            + " state, or a side waited for its core, does not count."
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 22;
@@ -65,7 +66,7 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "N",
         defaultValue = "24",
         description = "Valid rounds that the cells of each target should have, in three sittings; each sitting has up"
-            + " to twice its part. With fewer than 15 valid rounds a target is not judged. Default: ${DEFAULT-VALUE}.")
+            + " to twice as many turns as it should have rounds, of the chart six times. With fewer than 15 valid rounds a target is not judged. Default: ${DEFAULT-VALUE}.")
     private int rounds;
 
     @Option(
@@ -100,7 +101,7 @@ public final class CompareCommand implements ToolCommand {
 
     @Option(
         names = "--side-by-side",
-        description = "Measure only what the chart of the results shows: the same messages in six systems, in a few"
+        description = "Measure only what the chart of the results shows: the same messages in six systems, in 5 to 15"
             + " minutes; without profiles and garbage collections.")
     private boolean sideBySide;
 

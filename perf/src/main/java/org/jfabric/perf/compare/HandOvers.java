@@ -1,12 +1,17 @@
 package org.jfabric.perf.compare;
 
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
 /**
- * The hand-over of a cache line between the two cores, measured directly before and directly after the slices of a
+ * The hand-over of a cache line between the two cores, measured directly before and directly after each slice of a
  * round.
  *
- * @param before first measurement.
+ * @param least shortest of the measurements.
+ * @param most  longest of them.
  */
-record HandOvers(HandOver before, HandOver after) {
+record HandOvers(HandOver least, HandOver most) {
     /** Measurements in one state of the host are within this factor of each other. */
     static final double MOST_CHANGE = 1.3;
 
@@ -19,22 +24,34 @@ record HandOvers(HandOver before, HandOver after) {
     record HandOver(double ns, double bareNs) {
     }
 
+    /** The extremes of some measurements. */
+    static HandOvers of(HandOver... measurements) {
+        return extremes(Stream.of(measurements));
+    }
+
+    /** The extremes of all. */
+    static HandOvers of(Collection<HandOvers> all) {
+        return extremes(all.stream().flatMap(each -> Stream.of(each.least, each.most)));
+    }
+
+    private static HandOvers extremes(Stream<HandOver> measurements) {
+        Comparator<HandOver> order = Comparator.comparingDouble(HandOver::ns);
+        HandOver[] sorted = measurements.sorted(order).toArray(HandOver[]::new);
+        return new HandOvers(sorted[0], sorted[sorted.length - 1]);
+    }
+
     /** Mean of both in nanoseconds; the values of the round are divided by it. */
     double meanNs() {
-        return (before.ns + after.ns) / 2;
+        return (least.ns + most.ns) / 2;
     }
 
     /** The same of the bare loops. */
     double meanBareNs() {
-        return (before.bareNs + after.bareNs) / 2;
+        return (least.bareNs + most.bareNs) / 2;
     }
 
-    /** Returns true if the host did not change its state meanwhile, so that the values of the round are comparable. */
+    /** Returns true if the host was in one state all the time, so that the values of the round are comparable. */
     boolean alike() {
-        return alike(before.ns, after.ns);
-    }
-
-    private static boolean alike(double one, double other) {
-        return Math.max(one, other) <= MOST_CHANGE * Math.min(one, other);
+        return most.ns <= MOST_CHANGE * least.ns;
     }
 }

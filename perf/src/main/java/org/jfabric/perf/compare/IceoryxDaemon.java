@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import org.jfabric.ffi.Libc;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -14,6 +15,7 @@ import org.jfabric.tool.ToolException;
  */
 final class IceoryxDaemon implements Side {
     private static final String READY = "RouDi is ready";
+    private static final int SIGCONT = 18;
     private static CompletableFuture<Void> daemon;
 
     IceoryxDaemon() {
@@ -38,6 +40,8 @@ final class IceoryxDaemon implements Side {
                 // at TERM it removes its shared memory
                 Process daemon = new ProcessBuilder(List.of("setpriv", "--pdeathsig", "TERM", IceoryxLibrary.DAEMON,
                     "--monitoring-mode", "off", "--log-level", "error")).redirectErrorStream(true).start();
+                // the rig may have stopped it
+                Runtime.getRuntime().addShutdownHook(new Thread(() -> Libc.kill((int) daemon.pid(), SIGCONT)));
                 daemon.inputReader(StandardCharsets.UTF_8).lines().forEach(line -> {
                     if (line.contains(READY)) {
                         ready.complete(null);

@@ -30,6 +30,10 @@ final class JvmContender implements Contender {
     private static final long STEADY_AFTER = 100_000;
     /** On a busy machine the warm-up ends after this time, with fewer messages. */
     private static final long STEADY_AFTER_NS = 5_000_000_000L;
+    /** Warm-up at most, in times of the first one. */
+    private static final int MOST_WARM = 3;
+    private static final long COMPILE_PAUSE_MS = 5;
+    private static final long MOST_COMPILE_NS = 1_000_000_000L;
     private static final long VERIFY_BYTES = 32L << 20;
     private static final long VERIFY_MOST = 10_000;
     private static final double BYTES_PER_MIB = 1 << 20;
@@ -44,6 +48,8 @@ final class JvmContender implements Contender {
     private int cells;
     private boolean isOpen;
     private long sliceCount;
+    /** Processor time of the compilers so far. */
+    private double compilerNs;
 
     /**
      * Definition of a contender.
@@ -128,6 +134,7 @@ final class JvmContender implements Contender {
         double cpuNs = sum(SideClient::cpuNs);
         Map<SideRole, SideReport> reports = run(pass, sliceCount, false);
         SliceReading reading = reading(pass, sizeBytes, reports, sum(SideClient::cpuNs) - cpuNs);
+        compile();
         sides.forEach(SideClient::stop);
         return reading;
     }
@@ -268,6 +275,7 @@ final class JvmContender implements Contender {
             + settings.directory().resolve(id() + '-' + cells);
         for (SideClient side : sides) {
             side.call(command, "opened");
+            side.findChildren();
         }
         for (SideClient side : sides) {
             if (!side.role().drives()) {
@@ -287,8 +295,8 @@ final class JvmContender implements Contender {
     }
 
     /**
-     * Runs the pass until the compiler has had time for it. Returns the messages of a slice, by the speed of the
-     * fastest block.
+     * Runs the pass until the compilers have had time for it, and then, within a limit, until they have nothing to do
+     * any more. Returns the messages of a slice, by the speed of the fastest block.
      */
     private long warmUp(Pass pass, int sizeBytes) throws InterruptedException {
         long warmNs = warmed.add(key(pass, sizeBytes)) ? settings.firstWarmNs() : settings.warmNs();
@@ -298,14 +306,33 @@ final class JvmContender implements Contender {
                 pass == Pass.COLD ? FIRST_COLD_BLOCK : FIRST_BLOCK);
         long spentNs = 0;
         double least = Double.MAX_VALUE;
+        boolean compiled;
         do {
             long elapsedNs = elapsedNs(run(pass, block, false));
             spentNs += elapsedNs;
             least = Math.min(least, (double) elapsedNs / block);
             block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), (double) elapsedNs / block);
-        } while (spentNs < warmNs);
+            compiled = compile();
+        } while (spentNs < warmNs || compiled && spentNs < MOST_WARM * settings.firstWarmNs());
         nsPerMessage.put(key(pass, sizeBytes), least);
         return blockOf(settings.sliceNs(pass), least);
+    }
+
+    /**
+     * Lets the compilers of the sides end what they have begun: a process that is stopped meanwhile goes on with it in
+     * its next slice, on the cores of its sides. Returns true if they have done something since the last time.
+     */
+    private boolean compile() throws InterruptedException {
+        double beforeNs = compilerNs;
+        long begin = System.nanoTime();
+        double seenNs = sum(SideClient::compilerNs);
+        while (seenNs > compilerNs && System.nanoTime() - begin < MOST_COMPILE_NS) {
+            compilerNs = seenNs;
+            Thread.sleep(COMPILE_PAUSE_MS);
+            seenNs = sum(SideClient::compilerNs);
+        }
+        compilerNs = seenNs;
+        return seenNs > beforeNs;
     }
 
     private static long blockOf(long wantedNs, double perMessageNs) {
@@ -374,11 +401,17 @@ final class JvmContender implements Contender {
             }
             default -> throw new IllegalArgumentException(pass + " is not timed");
         }
+        return new SliceReading(values, ping.histogram(), waited(reports, cpuNs));
+    }
+
+    /** Part of the time that a side waited for its core. */
+    private double waited(Map<SideRole, SideReport> reports, double cpuNs) {
+        double elapsedNs = elapsedNs(reports);
         double waitedNs = definition.kinds.values().stream().anyMatch(SideKind::hasThreads)
             ? reports.size() * elapsedNs - cpuNs
             : reports.values().stream().mapToDouble(report -> report.load().waitedNs()).max().orElse(0);
         double own = definition.kinds.containsValue(SideKind.AERON_DRIVER) ? AERON_DRIVER_PART : 0;
-        return new SliceReading(values, ping.histogram(), Math.max(0, waitedNs / elapsedNs - own));
+        return Math.max(0, waitedNs / elapsedNs - own);
     }
 
     private double sum(ToDoubleFunction<SideClient> value) {

@@ -23,7 +23,8 @@ final class NativePair {
     private static final List<String> TIE = List.of("setpriv", "--pdeathsig", "KILL");
     private static final long LISTEN_TIMEOUT_NS = 10_000_000_000L;
     private static final long END_TIMEOUT_S = 120;
-    private static final long POLL_MS = 2;
+    /** A look at the kernel's table of sockets takes some milliseconds, in which the program that starts waits. */
+    private static final long POLL_MS = 10;
     private static final double FIRST_SNAPSHOT = 0.3;
     private static final double SECOND_SNAPSHOT = 0.8;
 

@@ -7,6 +7,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -20,6 +22,7 @@ record PassLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
     static final int WORDS = 4;
 
     private static final long BYTES_PER_KIB = 1024;
+    private static final Pattern COMPILER = Pattern.compile("C[12] Compiler");
     private static final int RAN = 0;
     private static final int WAITED = 1;
     private static final com.sun.management.ThreadMXBean THREADS =
@@ -74,8 +77,23 @@ record PassLoad(long waitedNs, long collections, long ownBytes, long allBytes) {
      * Returns the sum of its threads, 0 if it has ended.
      */
     static long cpuNs(long pid) {
-        try (Stream<Path> threads = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
-            return threads.mapToLong(thread -> ofThread(thread, RAN)).sum();
+        return cpuNs(pid, thread -> true);
+    }
+
+    /** The same of the threads of a JVM that compile, as far as they have not ended yet. */
+    static long compilerNs(long pid) {
+        return cpuNs(pid, thread -> {
+            try {
+                return COMPILER.matcher(Files.readString(thread.resolve("comm"))).lookingAt();
+            } catch (IOException ex) {
+                return false;
+            }
+        });
+    }
+
+    private static long cpuNs(long pid, Predicate<Path> threads) {
+        try (Stream<Path> all = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+            return all.filter(threads).mapToLong(thread -> ofThread(thread, RAN)).sum();
         } catch (IOException ex) {
             return 0;
         }

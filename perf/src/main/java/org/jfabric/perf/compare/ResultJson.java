@@ -59,8 +59,8 @@ final class ResultJson {
                 HandOvers around = round.handOvers();
                 json.beginObject().member("value", round.value(line.cell(), line.metric()))
                     .member("valid", round.isValid(line.metric()))
-                    .member("handOverBeforeNs", around == null ? Double.NaN : around.before().ns())
-                    .member("handOverAfterNs", around == null ? Double.NaN : around.after().ns())
+                    .member("leastHandOverNs", around == null ? Double.NaN : around.least().ns())
+                    .member("mostHandOverNs", around == null ? Double.NaN : around.most().ns())
                     .name("waited").value(round.readings().get(line.cell()).waited(), RATIO_DECIMALS).endObject();
             }
             json.endArray();

@@ -15,9 +15,9 @@ final class Results {
     private final List<Round> rounds = new ArrayList<>();
 
     /**
-     * Slices of cells that are compared, one directly after the other.
+     * A slice of each cell that is compared.
      *
-     * @param handOvers around it; null if there is nothing that depends on them.
+     * @param handOvers around the slices; null if there is nothing that depends on them.
      */
     record Round(HandOvers handOvers, Map<Cell, SliceReading> readings) {
         /** The value of a cell, not a number if there is none. */
@@ -31,7 +31,7 @@ final class Results {
                 : handOvers == null ? Double.NaN : reading.value(time) / handOvers.meanNs();
         }
 
-        /** Returns true if the host did not change its state meanwhile, and all sides had their cores. */
+        /** Returns true if the host was in one state in all slices, and all sides had their cores. */
         boolean isValid() {
             return handOvers != null && handOvers.alike()
                 && readings.values().stream().allMatch(SliceReading::hadCores);
@@ -54,9 +54,8 @@ final class Results {
     record Line(Cell cell, CellMetric metric, List<Round> rounds, Quartiles values, double inHandOvers, int valid) {
     }
 
-    Round add(HandOvers handOvers, Map<Cell, SliceReading> readings) {
+    void add(HandOvers handOvers, Map<Cell, SliceReading> readings) {
         rounds.add(new Round(handOvers, readings));
-        return rounds.getLast();
     }
 
     /** All rounds so far. */

@@ -12,9 +12,9 @@ import java.util.Set;
 import org.jfabric.tool.ToolException;
 
 /**
- * Runs the rounds. The cells that are compared are opened together and measured in rounds of short slices, one after
- * the other while the others are stopped, in every second round in the opposite order. Each group of cells has several
- * such sittings, spread over the run. Owner: the main thread.
+ * Runs the rounds. The cells that are compared are opened together and measured in turns of short slices, one after
+ * the other while the others are stopped, in every second turn in the opposite order. {@link Slices} makes rounds of
+ * them. Each group of cells has several such sittings, spread over the run. Owner: the main thread.
  */
 final class Rig implements AutoCloseable {
     /** The cells of a group are opened so often, so that no result depends on one placement in memory. */
@@ -27,10 +27,10 @@ final class Rig implements AutoCloseable {
     private static final long PROFILES_NS = 20_000_000_000L;
     /** What no target judges has one round for so many of the others. */
     private static final int SHOWN_PART = 4;
-    /** Rounds of a sitting at most, in times of those that should be valid. */
+    /** Turns of a sitting at most, in times of the rounds that should be valid. */
     private static final int MOST_TIMES = 2;
-    private static final Cell HAND_OVER = new Cell(Contenders.HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
-    private static final Cell BARE_HAND_OVER = new Cell(Contenders.BARE_HAND_OVER, Pass.EXCHANGE, Targets.SIZE);
+    /** The same of the chart, in whose rounds many systems have to meet the same state of the host. */
+    private static final int MOST_TIMES_OF_CHART = 6;
 
     private final PrintWriter progress;
     private final long profileNs;
@@ -144,30 +144,33 @@ final class Rig implements AutoCloseable {
 
     private boolean isJudged(List<Cell> group) {
         return targets.stream().anyMatch(target -> target.cells().equals(group) && target.unfit() == null)
-            || SideBySide.cells().stream().anyMatch(charted -> group.size() > 2 && charted.containsAll(group));
+            || isCharted(group);
     }
 
-    /** Opens the cells of a group and takes rounds until enough are valid, or twice as many have been taken. */
+    private static boolean isCharted(List<Cell> group) {
+        return SideBySide.cells().stream().anyMatch(charted -> group.size() > 2 && charted.containsAll(group));
+    }
+
+    /** Opens the cells of a group and takes turns until enough rounds are valid, or there were too many turns. */
     void sitting(List<Cell> group, int wanted, Results results) throws InterruptedException {
         for (Cell cell : group) {
             of(cell).open(cell.pass(), cell.sizeBytes());
         }
         List<Cell> order = order(group);
-        int most = group.getFirst().pass() == Pass.FRESH ? 1 : wanted * MOST_TIMES;
+        int most = group.getFirst().pass() == Pass.FRESH ? 1
+            : wanted * (isCharted(group) ? MOST_TIMES_OF_CHART : MOST_TIMES);
+        Slices slices = new Slices(group, results);
         int valid = 0;
         HandOvers.HandOver before = probe.read();
-        for (int round = 0; round < most && valid < wanted; round++) {
-            Map<Cell, SliceReading> readings = slices(round % 2 == 0 ? order : order.reversed());
-            HandOvers.HandOver after = probe.read();
-            HandOvers around = new HandOvers(before, after);
-            if (!Double.isNaN(around.meanNs())) {
-                readings.put(HAND_OVER, new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, around.meanNs()), null));
-                readings.put(BARE_HAND_OVER,
-                    new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, around.meanBareNs()), null));
+        for (int turn = 0; turn < most && valid < wanted; turn++) {
+            for (Cell cell : turn % 2 == 0 ? order : order.reversed()) {
+                SliceReading reading = of(cell).slice(cell.pass(), cell.sizeBytes());
+                HandOvers.HandOver after = probe.read();
+                valid += slices.add(cell, reading, HandOvers.of(before, after)) ? 1 : 0;
+                before = after;
             }
-            valid += results.add(around, readings).isValid() ? 1 : 0;
-            before = after;
         }
+        slices.end();
         for (Cell cell : group) {
             of(cell).closeCell();
         }
@@ -180,14 +183,6 @@ final class Rig implements AutoCloseable {
             order.add(group.getFirst());
         }
         return order;
-    }
-
-    private Map<Cell, SliceReading> slices(List<Cell> order) throws InterruptedException {
-        Map<Cell, SliceReading> readings = new LinkedHashMap<>();
-        for (Cell cell : order) {
-            readings.merge(cell, of(cell).slice(cell.pass(), cell.sizeBytes()), SliceReading::mean);
-        }
-        return readings;
     }
 
     /** Another library's failure is no reason to throw away a long run; one of JFabric is. */

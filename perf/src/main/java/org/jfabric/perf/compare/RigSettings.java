@@ -35,7 +35,7 @@ record RigSettings(Path directory, long sliceNs, int pingCpu, int pongCpu, boole
 
     /** A measurement of the hand-over by one of its loops. */
     long handOverNs() {
-        return sliceNs / 3;
+        return sliceNs / 5;
     }
 
     /** Warm-up of a cell that is opened again. */

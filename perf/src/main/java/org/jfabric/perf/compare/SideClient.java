@@ -21,6 +21,7 @@ final class SideClient implements AutoCloseable {
     private final ChildJvm process;
     /** Knows when the process began, so that no other process of the same number is taken for it. */
     private final ProcessHandle handle;
+    private List<ProcessHandle> children = List.of();
     private boolean idle;
     private boolean stopped;
 
@@ -105,7 +106,12 @@ final class SideClient implements AutoCloseable {
         return line.text().substring(Math.min(line.text().length(), word.length() + 1));
     }
 
-    /** Stops the process with all its threads, so that it takes no processor time while others are measured. */
+    /** Finds the processes that it has started until now, which stop with it. */
+    void findChildren() {
+        children = handle == null ? List.of() : handle.children().toList();
+    }
+
+    /** Stops the process with all its threads and children, so that it takes no processor time while others are measured. */
     void stop() {
         stopped = signal(SIGSTOP);
     }
@@ -122,6 +128,7 @@ final class SideClient implements AutoCloseable {
         if (handle == null || !handle.isAlive()) {
             return false;
         }
+        children.stream().filter(ProcessHandle::isAlive).forEach(each -> Libc.kill((int) each.pid(), signal));
         return Libc.kill((int) process.pid(), signal) == 0;
     }
 
@@ -131,6 +138,10 @@ final class SideClient implements AutoCloseable {
 
     long cpuNs() {
         return PassLoad.cpuNs(process.pid());
+    }
+
+    long compilerNs() {
+        return PassLoad.compilerNs(process.pid());
     }
 
     /** A side in the middle of a pass does not read commands; its process is killed then. */

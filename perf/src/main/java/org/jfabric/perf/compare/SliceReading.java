@@ -1,6 +1,5 @@
 package org.jfabric.perf.compare;
 
-import java.util.EnumMap;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
@@ -30,12 +29,5 @@ record SliceReading(Map<CellMetric, Double> values, Histogram histogram, double 
     /** The value of a metric, not a number if there is none. */
     double value(CellMetric metric) {
         return values.getOrDefault(metric, Double.NaN);
-    }
-
-    /** The means of two slices of one round, which have no distributions. */
-    SliceReading mean(SliceReading later) {
-        Map<CellMetric, Double> means = new EnumMap<>(CellMetric.class);
-        values.forEach((metric, value) -> means.put(metric, (value + later.value(metric)) / 2));
-        return new SliceReading(means, null, Math.max(waited, later.waited));
     }
 }

@@ -234,8 +234,8 @@ class ReportTest {
     void shouldAddTheReadingsOfEachRoundIfTheyAreWanted() {
         List<?> results = (List<?>) JsonText.object(ResultJson.write(run, true)).get("results");
         Map<?, ?> paced = (Map<?, ?>) results.getLast();
-        assertEquals(Collections.nCopies(3, Map.of("value", 400.0, "valid", true, "handOverBeforeNs", 60.0,
-            "handOverAfterNs", 60.0, "waited", 0.0)), paced.get("readings"));
+        assertEquals(Collections.nCopies(3, Map.of("value", 400.0, "valid", true, "leastHandOverNs", 60.0,
+            "mostHandOverNs", 60.0, "waited", 0.0)), paced.get("readings"));
     }
 
     @Test

@@ -80,10 +80,34 @@ class ResultsTest {
         assertEquals(Double.NaN, results.median(Runs.UCX, CellMetric.MEMORY));
     }
 
+    /** Adds slices of two cells, a turn each time, by the hand-overs around them; returns the values of the rounds. */
+    private List<String> rounds(double[]... turns) {
+        Slices slices = new Slices(List.of(Runs.OWN, Runs.UCX), results);
+        int number = 0;
+        for (double[] turn : turns) {
+            number++;
+            for (int i = 0; i < 2; i++) {
+                slices.add(i == 0 ? Runs.OWN : Runs.UCX,
+                    new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, (double) number), null, turn[2 * i + 1]),
+                    Runs.around(turn[2 * i], turn[2 * i]));
+            }
+        }
+        slices.end();
+        return results.rounds(CellMetric.HALF_ROUND_TRIP, List.of(Runs.OWN, Runs.UCX)).stream()
+            .map(round -> String.format("%.0f %.0f %s", round.value(Runs.OWN, CellMetric.HALF_ROUND_TRIP),
+                round.value(Runs.UCX, CellMetric.HALF_ROUND_TRIP), round.isValid() ? "valid" : "-")).toList();
+    }
+
     @Test
-    void shouldTakeTheMeanOfTheSlicesAroundAProgramThatIsStarted() {
-        SliceReading mean = new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 100.0), null)
-            .mean(new SliceReading(Map.of(CellMetric.HALF_ROUND_TRIP, 110.0), null));
-        assertEquals(105, mean.value(CellMetric.HALF_ROUND_TRIP));
+    void shouldPutTogetherSlicesOfOneStateOfTheHost() {
+        // the second turn has the states of the first one the other way round; the third one those of both
+        assertEquals(List.of("2 1 valid", "1 2 valid", "3 3 valid"),
+            rounds(new double[] {60, 0, 200, 0}, new double[] {200, 0, 65, 0}, new double[] {60, 0, 70, 0}));
+    }
+
+    @Test
+    void shouldNotCountSlicesOfStatesThatNoOtherCellHadOrThatWaited() {
+        assertEquals(List.of("2 3 valid", "1 1 -", "3 2 -"),
+            rounds(new double[] {60, 0.2, 60, 0}, new double[] {100, 0, 200, 0}, new double[] {400, 0, 120, 0}));
     }
 }

@@ -18,7 +18,7 @@ final class Runs {
 
     /** Hand-overs of so many nanoseconds; the bare ones take half of it. */
     static HandOvers around(double before, double after) {
-        return new HandOvers(
+        return HandOvers.of(
             new HandOvers.HandOver(before, before / 2), new HandOvers.HandOver(after, after / 2));
     }
 
