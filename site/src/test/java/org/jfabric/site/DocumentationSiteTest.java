@@ -141,8 +141,8 @@ class DocumentationSiteTest {
         assertEquals(2, page.split(Pattern.quote(link), -1).length, page);
         assertTrue(page.contains("<a href=\"../javadoc/index.html\">Javadoc</a>\n"
             + "<a href=\"../javadoc/testing/index.html\">Javadoc for tests</a>"), page);
-        assertTrue(Files.readString(folder.resolve("docs/embedding.html"))
-            .contains("<a href=\"../javadoc/testing/org/jfabric/junit/FabricTest.html\"><code class=\"short\">@FabricTest"));
+        assertTrue(Files.readString(folder.resolve("docs/embedding.html")).contains(
+            "<a href=\"../javadoc/testing/org/jfabric/junit/FabricTest.html\"><code class=\"short\">@FabricTest"));
         String home = Files.readString(folder.resolve("index.html"));
         assertTrue(home.matches("(?s).*<header>.*<span>\\d+\\.\\d+.*</header>.*"), home);
         assertFalse(FILES.get(output.resolve("index.html")).contains("javadoc/"));

@@ -85,7 +85,8 @@ class OpenMetricsTextTest {
 
         assertEquals(List.of(), schema.validate(dashboard, InputFormat.JSON));
         // what a schema cannot say
-        List<String> ids = Pattern.compile("\"id\": *\\d+").matcher(dashboard).results().map(MatchResult::group).toList();
+        List<String> ids =
+            Pattern.compile("\"id\": *\\d+").matcher(dashboard).results().map(MatchResult::group).toList();
         assertEquals(ids.size(), Set.copyOf(ids).size(), ids::toString);
     }
 
