@@ -182,8 +182,8 @@ public final class CompletionError {
     }
 
     /**
-     * The error in words, for logs: what {@link CompletionQueue#strerror(int)} says of it, and the values that the entry
-     * or its error data names, such as the memory that is in no region or the lengths of a truncated message.
+     * The error in words, for logs: what {@link CompletionQueue#strerror(int)} says of it, and the values that the
+     * entry or its error data names, such as the memory that is in no region or the lengths of a truncated message.
      *
      * @return text, never empty; new each time.
      */
