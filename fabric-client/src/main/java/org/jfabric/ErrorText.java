@@ -41,9 +41,9 @@ final class ErrorText {
         return result;
     }
 
-    /** Whether an operation that the driver refuses with this errno may have error data that names the value. */
+    /** Whether an operation that is refused with this code may have error data that names the value. */
     private static boolean isOfAValue(int errno) {
         return errno == FabricErrno.EFAULT || errno == FabricErrno.EINVAL || errno == FabricErrno.EACCES
-            || errno == FabricErrno.ENOKEY || errno == FabricErrno.EKEYREJECTED;
+            || errno == FabricErrno.ENOKEY || errno == FabricErrno.EKEYREJECTED || VerbsErrno.isVerbs(errno);
     }
 }

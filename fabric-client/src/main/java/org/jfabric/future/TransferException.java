@@ -18,8 +18,7 @@ public final class TransferException extends FabricException {
     private final transient CompletionError error;
 
     TransferException(CompletionError entry) {
-        super(entry.err(), "a transfer failed with " + entry.len() + " bytes placed and " + entry.olen() + " dropped: "
-            + entry.describe());
+        super(entry.err(), "a transfer failed: " + entry.describe());
         error = copy(entry);
     }
 
