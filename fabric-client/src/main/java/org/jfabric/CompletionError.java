@@ -14,7 +14,7 @@ import org.jfabric.info.VerbsErrno;
  *
  * <pre>{@code
  * if (queue.readErr(error, 0) == 1) {
- *     System.err.println(error.opContext() + ": " + FabricErrno.name(error.err()));
+ *     System.err.println(error.opContext() + ": " + error.describe());
  * }
  * }</pre>
  *
@@ -179,6 +179,17 @@ public final class CompletionError {
     public CompletionError errDataBuffer(MutableDirectBuffer buffer, int offset, int capacityLength) {
         errData.useMemory("error data", buffer, offset, capacityLength);
         return this;
+    }
+
+    /**
+     * The error in words, for logs: what {@link CompletionQueue#strerror(int)} says of it, and the values that the
+     * entry or its error data names, such as the memory that is in no region or the lengths of a truncated message.
+     *
+     * @return text, never empty; new each time.
+     */
+    public String describe() {
+        String text = ErrorText.of(provErrno, errData(), null, 0, 0);
+        return err == FabricErrno.ETRUNC ? text + " Of " + (len + olen) + " bytes " + len + " were placed." : text;
     }
 
     /**

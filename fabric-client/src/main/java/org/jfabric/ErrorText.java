@@ -6,6 +6,7 @@ import org.agrona.MutableDirectBuffer;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.ProtocolErrno;
 import org.jfabric.info.VerbsErrno;
+import org.jfabric.layout.RefusedValueDescriptor;
 
 /** The text of an error entry's {@code provErrno} and error data, for every kind of queue. */
 final class ErrorText {
@@ -19,7 +20,10 @@ final class ErrorText {
         StringBuilder text = new StringBuilder(VerbsErrno.isVerbs(provErrno) ? VerbsErrno.describe(provErrno)
             : ProtocolErrno.isProtocol(provErrno) ? ProtocolErrno.describe(provErrno)
             : FabricErrno.name(provErrno) + ": " + FabricErrno.describe(provErrno));
-        if (data != null && data.capacity() > 0) {
+        String value = data == null || !isOfAValue(Math.abs(provErrno)) ? null : RefusedValueDescriptor.describe(data);
+        if (value != null) {
+            text.append(' ').append(value);
+        } else if (data != null && data.capacity() > 0) {
             text.append(" Data:");
             int shown = Math.min(data.capacity(), MAX_SHOWN_ERR_DATA);
             for (int i = 0; i < shown; i++) {
@@ -35,5 +39,11 @@ final class ErrorText {
             buffer.putByte(offset + stored, (byte) 0);
         }
         return result;
+    }
+
+    /** Whether an operation that is refused with this code may have error data that names the value. */
+    private static boolean isOfAValue(int errno) {
+        return errno == FabricErrno.EFAULT || errno == FabricErrno.EINVAL || errno == FabricErrno.EACCES
+            || errno == FabricErrno.ENOKEY || errno == FabricErrno.EKEYREJECTED || VerbsErrno.isVerbs(errno);
     }
 }

@@ -221,7 +221,7 @@ public final class Messenger implements AutoCloseable {
         if (result == -FabricErrno.EAVAIL && queue.readErr(error, 0) == 1) {
             return new FabricException(error.err(),
                 "the operation with context " + error.opContext() + " failed after " + seen + " of " + count
-                    + " entries: " + queue.strerror(error.provErrno()), remedy(error.err()));
+                    + " entries: " + error.describe(), remedy(error.err()));
         }
         return new FabricException(result, "the queue cannot be read, after " + seen + " of " + count + " entries");
     }

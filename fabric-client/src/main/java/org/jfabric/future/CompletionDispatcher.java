@@ -203,7 +203,7 @@ public final class CompletionDispatcher implements AutoCloseable {
     }
 
     private void onError() {
-        end(operation(error.opContext()).failed(new TransferException(error, queue)));
+        end(operation(error.opContext()).failed(new TransferException(error)));
     }
 
     private Operation operation(long opContext) {

@@ -1,7 +1,6 @@
 package org.jfabric.future;
 
 import org.jfabric.CompletionError;
-import org.jfabric.CompletionQueue;
 import org.jfabric.info.FabricException;
 
 /**
@@ -18,9 +17,8 @@ public final class TransferException extends FabricException {
 
     private final transient CompletionError error;
 
-    TransferException(CompletionError entry, CompletionQueue queue) {
-        super(entry.err(), "a transfer failed with " + entry.len() + " bytes placed and " + entry.olen() + " dropped: "
-            + queue.strerror(entry.provErrno(), entry.errData(), null, 0, 0));
+    TransferException(CompletionError entry) {
+        super(entry.err(), "a transfer failed: " + entry.describe());
         error = copy(entry);
     }
 

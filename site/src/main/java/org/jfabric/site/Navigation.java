@@ -56,7 +56,8 @@ final class Navigation {
         html.append("<nav aria-label=\"Pages\"><input type=\"checkbox\" id=\"nav-open\">"
             + "<label for=\"nav-open\">Pages</label>\n<div>\n");
         if (hasJavadoc) {
-            html.append("<a href=\"").append(current.up()).append("javadoc/index.html\">Javadoc</a>\n");
+            html.append("<a href=\"").append(current.up()).append("javadoc/index.html\">Javadoc</a>\n<a href=\"")
+                .append(current.up()).append("javadoc/testing/index.html\">Javadoc for tests</a>\n");
         }
         groups.forEach((title, pages) -> {
             boolean isOpen = pages.contains(current);

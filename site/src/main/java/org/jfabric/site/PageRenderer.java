@@ -56,7 +56,7 @@ final class PageRenderer {
             @Override
             public void visit(Code code) {
                 String type = code.getParent() instanceof Paragraph
-                    ? types.remove(code.getLiteral().replaceFirst("\\..*", "")) : null;
+                    ? types.remove(code.getLiteral().replaceAll("^@|\\..*", "")) : null;
                 if (type != null) {
                     Link link = new Link(page.up() + type, null);
                     code.insertBefore(link);

@@ -132,11 +132,17 @@ class DocumentationSiteTest {
         Path type = folder.resolve("javadoc/org.jfabric/org/jfabric/stream/Publication.html");
         Files.createDirectories(type.getParent());
         Files.createFile(type);
+        Path annotation = folder.resolve("javadoc/testing/org/jfabric/junit/FabricTest.html");
+        Files.createDirectories(annotation.getParent());
+        Files.createFile(annotation);
         new DocumentationSite(ROOT, SOURCES).write(folder);
         String page = Files.readString(folder.resolve("docs/streams.html"));
         String link = "<a href=\"../javadoc/org.jfabric/org/jfabric/stream/Publication.html\"><code";
         assertEquals(2, page.split(Pattern.quote(link), -1).length, page);
-        assertTrue(page.contains("<a href=\"../javadoc/index.html\">Javadoc</a>"), page);
+        assertTrue(page.contains("<a href=\"../javadoc/index.html\">Javadoc</a>\n"
+            + "<a href=\"../javadoc/testing/index.html\">Javadoc for tests</a>"), page);
+        assertTrue(Files.readString(folder.resolve("docs/embedding.html")).contains(
+            "<a href=\"../javadoc/testing/org/jfabric/junit/FabricTest.html\"><code class=\"short\">@FabricTest"));
         String home = Files.readString(folder.resolve("index.html"));
         assertTrue(home.matches("(?s).*<header>.*<span>\\d+\\.\\d+.*</header>.*"), home);
         assertFalse(FILES.get(output.resolve("index.html")).contains("javadoc/"));

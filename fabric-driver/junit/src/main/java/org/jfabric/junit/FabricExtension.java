@@ -100,7 +100,7 @@ final class FabricExtension implements ParameterResolver, BeforeEachCallback, Te
         handleTestExecutionException(context, failure);
     }
 
-    /** Refuses options for which it is too late: the class, or one around it, has a driver already. */
+    /** Refuses options and a seed for which it is too late: the class, or one around it, has the object already. */
     @Override
     public void beforeEach(ExtensionContext context) {
         Optional<FabricTest> own = AnnotationSupport.findAnnotation(context.getElement(), FabricTest.class);
@@ -111,10 +111,17 @@ final class FabricExtension implements ParameterResolver, BeforeEachCallback, Te
         if (own.isEmpty()) {
             beforeEach(around);
         } else if (own.get().options().length > 0 && around.getStore(PLACE).get(FabricDriver.class) != null) {
-            throw new ExtensionConfigurationException("@FabricTest of " + context.getDisplayName()
-                + " has options, but " + around.getDisplayName()
-                + " has a driver that all its tests share: give them to that class");
+            throw tooLate(context, around, "options", "driver");
+        } else if (own.get().seed() != 0 && around.getStore(PLACE).get(Simulation.class) != null) {
+            throw tooLate(context, around, "a seed", "simulation");
         }
+    }
+
+    private static ExtensionConfigurationException tooLate(
+        ExtensionContext context, ExtensionContext around, String what, String known) {
+        return new ExtensionConfigurationException("@FabricTest of " + context.getDisplayName() + " has " + what
+            + ", but " + around.getDisplayName() + " has a " + known + " that all its tests share: give " + what
+            + " to that class, or the " + known + " to the tests alone");
     }
 
     private static Fabric fabric(ExtensionContext context) {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  * <p>The driver is in mode INVOKER and in a new directory, in {@code /dev/shm} where there is one. All of it is closed
  * after the test, and the directory above that of the driver is removed with everything in it, so a second driver goes
  * into {@code driver.directory().resolveSibling("other")}. Parameters of a constructor or of a {@code @BeforeAll} live
- * as long as the class, and the tests of the class share these objects; options of such a test are refused.
+ * as long as the class, and the tests of the class share these objects; options and a seed of such a test are refused.
  *
  * <p>On a class, the tests are marked as usual, by {@code @Test} or {@code @RepeatedTest} for example.
  */

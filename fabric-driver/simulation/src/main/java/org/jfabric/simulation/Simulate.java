@@ -20,7 +20,7 @@ import org.jfabric.driver.link.udp.UdpLinkProvider;
  * Random operations on random fabrics under random faults, checked against a model: what {@code ./fabric simulate}
  * runs.
  */
-public final class Simulate {
+final class Simulate {
     private static final long NS_PER_S = 1_000_000_000L;
     private static final double MOST_FAULTS = 8;
     private static final Duration SETTLING = Duration.ofSeconds(5);
@@ -73,7 +73,7 @@ public final class Simulate {
      * @param fallBacks how often a peer was found by another link than before, which is not its first one.
      * @param returns   how often a peer was found by its first link again.
      */
-    public record Result(
+    record Result(
         long hash, long sent, long failed, long received, long accesses, long virtualNs, List<Throwable> errors,
         Map<Fault.Kind, Long> faults, long restarts, long refused, long fallBacks, long returns) {
         Result withPaths(long newFallBacks, long newReturns) {
@@ -197,7 +197,7 @@ public final class Simulate {
      * @param link     null for a link that the seed chooses.
      * @throws SimulationFailure if something is wrong.
      */
-    public static Result run(long seed, Duration duration, String link) {
+    static Result run(long seed, Duration duration, String link) {
         return run(seed, duration, plan(seed, duration, link, null));
     }
 

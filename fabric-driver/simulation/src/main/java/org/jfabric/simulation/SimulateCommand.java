@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = "Runs drivers and clients in virtual time, with faults, and checks what they observe. A seed decides"
         + " everything. The exit status is 0 if no seed fails and nothing leaks. See docs/simulation.md.")
-public final class SimulateCommand implements Callable<Integer> {
+final class SimulateCommand implements Callable<Integer> {
     private static final long NS_PER_S = 1_000_000_000L;
     /** The collector returns the memory of killed processes, and does not see how much of it is outside of the heap. */
     private static final int SEEDS_PER_COLLECTION = 16;

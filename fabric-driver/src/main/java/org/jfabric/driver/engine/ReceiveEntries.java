@@ -8,6 +8,7 @@ import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.CompletionQueueDescriptor;
+import org.jfabric.layout.RefusedValueDescriptor;
 
 /**
  * Writes the completion entries of one endpoint's receives and counts them.
@@ -333,7 +334,14 @@ final class ReceiveEntries implements QuotaMember {
             overflow,
             errno,
             failure.of(errno),
-            errData);
+            errData != null ? errData : refusedValue(operation, errno));
+    }
+
+    /** The memory of a receive that is in no region; else null. */
+    private DirectBuffer refusedValue(ReceiveOperation operation, int errno) {
+        return errno != FabricErrno.EFAULT || operation.from != null || operation.length == 0 ? null
+            : RefusedValueDescriptor.value(RefusedValueDescriptor.LOCAL_MEMORY, operation.buf - prefixBytes,
+                operation.length + prefixBytes, 0);
     }
 
     /** The length in the entry of a receive that failed, perhaps before it had a message. */

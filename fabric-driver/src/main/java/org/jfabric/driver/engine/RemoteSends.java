@@ -128,7 +128,11 @@ final class RemoteSends {
     /** Sends an access whose local memory is found, now or when its turn comes. */
     void post(TransmitOperation operation, long destAddr, long remoteAddr, long key) {
         PeerSends to = peers.peer(destAddr);
-        if (to == null || operation.length > MemoryRegionDescriptor.MAX_LENGTH
+        if (to == null) {
+            sender.refusePeer(operation, destAddr);
+            return;
+        }
+        if (operation.length > MemoryRegionDescriptor.MAX_LENGTH
             || operation.hasRanges && !fits(operation)) {
             sender.fail(operation, FabricErrno.EINVAL);
             return;

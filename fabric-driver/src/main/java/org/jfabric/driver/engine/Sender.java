@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
+import org.agrona.DirectBuffer;
 import org.jfabric.client.WorkRequest;
 import org.jfabric.driver.link.Channel;
 import org.jfabric.driver.link.FrameChannel;
@@ -14,6 +15,7 @@ import org.jfabric.driver.resource.RegisteredRegion;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
 import org.jfabric.layout.MemoryRegionDescriptor;
+import org.jfabric.layout.RefusedValueDescriptor;
 import org.jfabric.layout.ViewDescriptor;
 import org.jfabric.layout.Words;
 
@@ -60,6 +62,8 @@ final class Sender {
     private final Traffic own;
     /** Of deferred work, by the index of its record; null until there is some. */
     private CounterWriter[] completionCounters;
+    /** Error data of the operation that is being refused, else null. */
+    private DirectBuffer refused;
 
     /**
      * A sender without operations.
@@ -163,7 +167,11 @@ final class Sender {
         } else if (kind == WorkRequest.ATOMIC ? !remote.prepare(operation, request)
             : !request.isInjected() && !resolve(operation, request)) {
             operation.vector.forget();
-            fail(operation, FabricErrno.EFAULT);
+            if (kind == WorkRequest.ATOMIC || request.count != 1) {
+                fail(operation, FabricErrno.EFAULT);
+            } else {
+                refuseMemory(operation, request.pieces[0], request.pieces[1]);
+            }
         } else if (kind != WorkRequest.SEND) {
             if (kind == WorkRequest.ACCESS && request.rangeCount != 0) {
                 RemoteSends.addRanges(operation, request);
@@ -301,7 +309,7 @@ final class Sender {
             if (region == null) {
                 region = regions.fetch(buf, len);
                 if (region == null) {
-                    fail(operation, FabricErrno.EFAULT);
+                    refuseMemory(operation, buf, len);
                     return 0;
                 }
             }
@@ -314,7 +322,11 @@ final class Sender {
 
     private void post(TransmitOperation operation, long destAddr, long len) {
         PeerSends to = peers.peer(destAddr);
-        if (to == null || len < 0 || len > maxMessageBytes) {
+        if (to == null) {
+            refusePeer(operation, destAddr);
+            return;
+        }
+        if (len < 0 || len > maxMessageBytes) {
             fail(operation, FabricErrno.EINVAL);
             return;
         }
@@ -456,6 +468,40 @@ final class Sender {
         }
     }
 
+    /** As {@link #fail}: its memory is not registered. */
+    private void refuseMemory(TransmitOperation operation, long address, long lengthBytes) {
+        refuse(operation, FabricErrno.EFAULT,
+            RefusedValueDescriptor.value(RefusedValueDescriptor.LOCAL_MEMORY, address, lengthBytes, 0));
+    }
+
+    /** As {@link #fail}: the address vector does not have the destination. */
+    void refusePeer(TransmitOperation operation, long destAddr) {
+        refuse(operation, FabricErrno.EINVAL,
+            RefusedValueDescriptor.value(RefusedValueDescriptor.PEER, destAddr, 0, 0));
+    }
+
+    /** An entry that has to wait for earlier ones does not name the value. */
+    private void refuse(TransmitOperation operation, int errno, DirectBuffer value) {
+        refused = value;
+        try {
+            fail(operation, errno);
+        } finally {
+            refused = null;
+        }
+    }
+
+    /** The value for which an operation is refused, for the error data of its entry; null if it is not known. */
+    private DirectBuffer refusedValue(TransmitOperation operation, int errno) {
+        DirectBuffer value = refused;
+        refused = null;
+        boolean isOfTheRange = errno == FabricErrno.ENOKEY || errno == FabricErrno.EACCES
+            || errno == FabricErrno.EFAULT || errno == FabricErrno.EKEYREJECTED;
+        return value == null && isOfTheRange && operation.isRemote() && operation.peer != null && !operation.hasRanges
+            ? RefusedValueDescriptor.value(RefusedValueDescriptor.REMOTE_MEMORY, operation.remoteAddress,
+                operation.accessedBytes(), operation.key)
+            : value;
+    }
+
     private void endInOrder(TransmitOperation operation, int errno) {
         if (!order.isTurnOf(operation)) {
             hold(operation);
@@ -504,6 +550,7 @@ final class Sender {
     private void reportFailure(TransmitOperation operation, int errno) {
         long flags = operation.flags;
         long context = operation.context;
+        DirectBuffer value = refusedValue(operation, errno);
         operation.reported = true;
         (operation.peer == null ? own : ((PeerSends) operation.peer).peer().traffic()).failed();
         // as in reportSuccess(): released before the client can see the entry
@@ -525,7 +572,7 @@ final class Sender {
             0,
             errno,
             peers.failure().of(errno),
-            null);
+            value);
     }
 
     /**

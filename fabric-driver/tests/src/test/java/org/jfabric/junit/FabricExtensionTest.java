@@ -24,6 +24,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtensionConfigurationException;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -117,9 +119,29 @@ class FabricExtensionTest {
         }
     }
 
-    @Test
-    void shouldRefuseOptionsOfATestWhoseClassHasADriver() {
-        TestExecutionSummary summary = run(SharedCases.class);
+    @FabricTest(seed = 44)
+    static class SharedSimulation {
+        private final Simulation simulation;
+
+        SharedSimulation(Simulation simulation) {
+            this.simulation = simulation;
+        }
+
+        @Test
+        void shouldShare(Simulation same) {
+            assertSame(simulation, same);
+        }
+
+        @FabricTest(seed = 45)
+        void shouldBeRefused() {
+            fail(simulation.seed() + " is not the seed");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {SharedCases.class, SharedSimulation.class})
+    void shouldRefuseWhatATestAsksForThatItsClassHasAlready(Class<?> tests) {
+        TestExecutionSummary summary = run(tests);
         assertEquals(1, summary.getTestsSucceededCount(), () -> summary.getFailures().toString());
         Throwable refused = summary.getFailures().getFirst().getException();
         assertInstanceOf(ExtensionConfigurationException.class, refused);

@@ -5,7 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.networknt.schema.InputFormat;
+import com.networknt.schema.Schema;
+import com.networknt.schema.SchemaRegistry;
+import com.networknt.schema.SpecificationVersion;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,6 +72,22 @@ class OpenMetricsTextTest {
         for (String name : names) {
             assertNotNull(OpenMetricsText.help(name.replaceFirst("_(total|bucket|info)$", "")), name);
         }
+    }
+
+    /** Grafana shows an empty panel, or none, for what it does not understand, and says nothing. */
+    @Test
+    void shouldDeployADashboardThatGrafanaCanRead() throws IOException {
+        Schema schema;
+        try (InputStream text = OpenMetricsTextTest.class.getResourceAsStream("/dashboard.schema.json")) {
+            schema = SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12).getSchema(text);
+        }
+        String dashboard = Files.readString(Path.of("../deploy/grafana/jfabric.json"));
+
+        assertEquals(List.of(), schema.validate(dashboard, InputFormat.JSON));
+        // what a schema cannot say
+        List<String> ids =
+            Pattern.compile("\"id\": *\\d+").matcher(dashboard).results().map(MatchResult::group).toList();
+        assertEquals(ids.size(), Set.copyOf(ids).size(), ids::toString);
     }
 
     @Test
