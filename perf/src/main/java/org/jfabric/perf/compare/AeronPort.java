@@ -33,6 +33,7 @@ final class AeronPort implements Port {
     private static final int PING_STREAM = 1001;
     private static final int PONG_STREAM = 1002;
     private static final int ALIGNMENT = 64;
+    private static final long LIVENESS_NS = 120_000_000_000L;
     private static final long CONNECT_TIMEOUT_NS = 10_000_000_000L;
 
     private final SideSettings settings;
@@ -140,6 +141,9 @@ final class AeronPort implements Port {
             .aeronDirectoryName(directory)
             .dirDeleteOnStart(true)
             .dirDeleteOnShutdown(true)
+            // while others are measured its processes are stopped, on a slow host for longer than by default
+            .clientLivenessTimeoutNs(LIVENESS_NS)
+            .publicationUnblockTimeoutNs(2 * LIVENESS_NS)
             .ipcMtuLength(IPC_MTU_BYTES);
     }
 
