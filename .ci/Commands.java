@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * together: its programs run at the same time and have to succeed. Ends with 1 if a command failed.
  */
 final class Commands {
-    private static final int LIMIT_S = 8;
+    private static final int LIMIT_S = 5;
     private static final int LONGEST_S = 400;
     private static final int TUTORIAL_S = 60;
     private static final int STREAM_S = 15;
