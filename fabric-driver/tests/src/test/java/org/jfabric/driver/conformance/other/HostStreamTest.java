@@ -317,7 +317,8 @@ class HostStreamTest {
     void shouldNotMixDriversWithAndWithoutAKey() {
         restart(KEY_FILE + keys("writers", "1a".repeat(32)), KEY_FILE + keys("other", "2b".repeat(32)));
         publish(group);
-        try (DriverProcess gamma = hosts.launch("gamma", KEY_FILE + "none"); Fabric third = StreamHosts.connect(gamma)) {
+        try (DriverProcess gamma = hosts.launch("gamma", KEY_FILE + "none");
+            Fabric third = StreamHosts.connect(gamma)) {
             Stream.of(hosts.reading, third).map(reader -> CompletableFuture.supplyAsync(() -> assertThrows(
                 FabricException.class, Subscription.on(reader, hosts.stream(port))::open))).toList().forEach(each -> {
                     FabricException silent = each.join();
