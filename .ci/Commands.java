@@ -103,7 +103,8 @@ final class Commands {
     private void all(List<Command> commands, boolean withTutorial) throws Exception {
         Files.createDirectories(logs);
         // before the driver: some write the jar anew that it runs from
-        List<Command> builds = commands.stream().filter(each -> !each.text.startsWith("./fabric ")).toList();
+        List<Command> builds = commands.stream()
+            .filter(each -> !each.text.startsWith("./fabric ") || each.text.startsWith("./fabric jcstress")).toList();
         // what ends the driver, or is about one that has ended
         List<Command> last = commands.stream().filter(each -> each.text.matches("\\./fabric (drain|clean)")).toList();
         for (Command command : builds) {

@@ -57,7 +57,7 @@ class PingPongProcessTest {
         return each("tls, daemon", "tlsrxm, embedded", "tls, embedded");
     }
 
-    /** The first, or all: continuous integration runs the command over each link in each mode. */
+    /** The first, or all: continuous integration runs the command over links without encryption in each mode. */
     private static List<Arguments> each(String... cases) {
         return Arrays.stream(cases).limit(Effort.rounds(1, cases.length))
             .map(each -> Arguments.of((Object[]) each.split(", "))).toList();
