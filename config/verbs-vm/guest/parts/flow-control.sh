@@ -29,7 +29,7 @@ with_shared() {
 
 check "flow control, msg: credits, our server" with_credits ours theirs msg
 smoke check "flow control, msg: credits, our client" with_credits theirs ours msg
-smoke check "flow control, tagged: credits, our server" with_credits ours theirs tagged
+check "flow control, tagged: credits, our server" with_credits ours theirs tagged
 check "flow control, tagged: credits, our client" with_credits theirs ours tagged
 smoke check "flow control: shared receives, our server" with_shared 0 ours theirs 1m -p 'verbs;ofi_rxm' -e rdm -m tagged
 check "flow control: shared receives, our client" with_shared 0 theirs ours 1m -p 'verbs;ofi_rxm' -e rdm -m msg

@@ -10,5 +10,5 @@ rxm_client() {
 
 rxm msg
 smoke rxm_client msg
-smoke rxm tagged
+rxm tagged
 rxm_client tagged

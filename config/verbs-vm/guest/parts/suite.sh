@@ -25,15 +25,15 @@ suite() {
 conformance=org.jfabric.driver.conformance
 check "suite: conformance, reliable datagrams" suite 300 verbsrxm --exclude-classname='.*AllocationTest' \
     --select-package=$conformance
-# what the last one has as well, of memory
-[ -z "$SMOKE" ] || smoke check "suite: remote memory, reliable datagrams" suite 12 verbsrxm \
-    $(printf -- "--select-class=$conformance.memory.%s " RemoteMemoryTest RemoteOrderTest)
-# what the last one has as well: messages short and long, injected, in order
-[ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 20 verbsrxm \
-    $(printf -- "--select-class=$conformance.%s " \
-        tagged.TaggedMessageTest tagged.LargeMessageTest tagged.InjectTest transmit.MessageOrderTest)
+# what the last one has as well: messages short and long, injected, in order, and remote memory
+[ -z "$SMOKE" ] || smoke check "suite: some classes, reliable datagrams" suite 32 verbsrxm \
+    $(printf -- "--select-class=$conformance.%s " tagged.TaggedMessageTest tagged.LargeMessageTest tagged.InjectTest \
+        transmit.MessageOrderTest memory.RemoteMemoryTest memory.RemoteOrderTest)
 # By which link a peer is reached is among the tests of the first class.
 check "suite: best, by the device" suite 10 best $(printf -- "--select-class=$conformance.%s " \
     other.PathTest tagged.TaggedMessageTest tagged.LargeMessageTest)
-[ -z "$SMOKE" ] || smoke check "suite: best, by the device, shorter" suite 5 best \
-    $(printf -- "--select-class=$conformance.%s " other.PathTest transmit.MessageOrderTest)
+# what the last one has as well, and messages of all lengths
+[ -z "$SMOKE" ] || smoke check "suite: best, by the device, shorter" suite 2 best \
+    $(printf -- "--select-method=$conformance.%s(org.jfabric.driver.kit.Setup) " \
+        other.PathTest#shouldNameLinkAddressesAndState \
+        transmit.MessageOrderTest#shouldMatchMessagesOfAllLengthsInTheOrderOfSending)

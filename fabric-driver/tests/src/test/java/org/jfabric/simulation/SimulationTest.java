@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.stream.LongStream;
 import org.jfabric.CompletionError;
 import org.jfabric.Messenger;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.info.FabricAddress;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.Flags;
@@ -89,15 +90,16 @@ class SimulationTest {
     @Test
     void shouldShowStreamsToOtherHostsAsTheirPoliciesSay() {
         Duration length = Duration.ofMillis(2);
+        int seeds = Effort.rounds(4, 10);
         long kills = 0;
         long read = 0;
-        for (long seed = 1; seed <= 10; seed++) {
+        for (long seed = 1; seed <= seeds; seed++) {
             Simulate.Result result = Simulate.run(seed, length, Simulate.plan(seed, length, null, Simulate.STREAM));
             kills += result.faults().getOrDefault(Fault.Kind.KILL, 0L);
             read += result.received();
         }
-        assertTrue(kills > 10, kills + " kills");
-        assertTrue(read > 1_000, read + " messages were read");
+        assertTrue(kills > seeds, kills + " kills");
+        assertTrue(read > 100 * seeds, read + " messages were read");
         Simulate.Plan plan = Simulate.plan(9, length, null, Simulate.STREAM);
         assertEquals(Simulate.run(9, length, plan).hash(), Simulate.run(9, length, plan).hash());
     }

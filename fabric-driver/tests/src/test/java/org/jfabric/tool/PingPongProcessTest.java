@@ -57,9 +57,9 @@ class PingPongProcessTest {
         return each("tls, daemon", "tlsrxm, embedded", "tls, embedded");
     }
 
-    /** The first two, which have every link, mode and kind of size between them, or all. */
+    /** The first, or all: continuous integration runs the command over links without encryption in each mode. */
     private static List<Arguments> each(String... cases) {
-        return Arrays.stream(cases).limit(Effort.rounds(2, cases.length))
+        return Arrays.stream(cases).limit(Effort.rounds(1, cases.length))
             .map(each -> Arguments.of((Object[]) each.split(", "))).toList();
     }
 

@@ -7,11 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jfabric.driver.engine.late.LateFault;
 import org.jfabric.driver.engine.late.LateFaultLoader;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.info.Flags;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -90,14 +93,22 @@ class EngineLateFaultTest {
         assertTrue(assertAtEveryPlace(calls -> (String) flush.invoke(null, calls)) > 1);
     }
 
+    /** Each kind of access over each link, long or short, or both. */
+    static List<Arguments> accesses() {
+        List<String> all = new ArrayList<>(List.of("false, false, write, 8", "false, true, write, 8",
+            "false, false, data, 8", "false, false, vector, 1000", "false, false, read, 100000",
+            "true, false, write, 100000", "true, true, write, 30000", "true, false, data, 30000",
+            "true, false, vector, 30000", "true, false, read, 8"));
+        if (Effort.ALL) {
+            all.addAll(List.of("false, false, write, 100000", "false, false, read, 8", "false, true, read, 8",
+                "true, false, write, 8", "true, false, data, 8", "true, false, read, 100000",
+                "true, true, read, 30000"));
+        }
+        return all.stream().map(each -> Arguments.of((Object[]) each.split(", "))).toList();
+    }
+
     @ParameterizedTest
-    @CsvSource({
-        "false, false, write, 8", "false, false, write, 100000", "false, true, write, 8", "false, false, data, 8",
-        "false, false, vector, 1000", "false, false, read, 8", "false, false, read, 100000", "false, true, read, 8",
-        "true, false, write, 8", "true, false, write, 100000", "true, true, write, 30000", "true, false, data, 8",
-        "true, false, data, 30000", "true, false, vector, 30000", "true, false, read, 8", "true, false, read, 100000",
-        "true, true, read, 30000",
-    })
+    @MethodSource("accesses")
     void shouldEndEachRemoteAccessOnceWhereverTheFaultIsRaised(
         boolean isShm, boolean isStrict, String kind, int length) throws ReflectiveOperationException {
         String name = RemoteRigFaults.class.getName();

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("hostile")
 @Timeout(3600)
 class RecordedKilledTest {
-    private static final int KILLS = Integer.getInteger("jfabric.test.recordedKills", Effort.rounds(14, 300));
+    private static final int KILLS = Integer.getInteger("jfabric.test.recordedKills", Effort.rounds(8, 300));
     private static final String[] READERS = {"alpha false", "beta false", "beta true"};
 
     private final long seed = Long.getLong("jfabric.test.seed", System.nanoTime());

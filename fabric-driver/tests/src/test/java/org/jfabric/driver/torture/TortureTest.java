@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("hostile")
 @Timeout(300)
 class TortureTest {
-    private static final int WORLD_S = 2;
+    private static final int WORLD_S = 1;
 
     @Test
     void shouldFindNoFaultInAShortRun() {

@@ -17,6 +17,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jfabric.IoVec;
 import org.jfabric.driver.kit.DatagramPair;
 import org.jfabric.driver.kit.DatagramSetup;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.AddressFormat;
 import org.jfabric.info.EndpointType;
@@ -342,7 +343,7 @@ class DatagramTest {
     void shouldNameSourcesWheneverTheyAreInserted(DatagramSetup setup) throws Exception {
         try (DatagramPair pair = new DatagramPair(setup)) {
             List<FabricNode> others = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
+            for (int i = 0; i < Effort.rounds(4, 20); i++) {
                 FabricNode other = pair.sibling(pair.b, DatagramPair.hints());
                 others.add(other);
                 long toA = other.av.insert(pair.a.endpoint.name());

@@ -67,7 +67,7 @@ class DescriptorWaitDriverEndTest {
                 fabric.close();
                 selector.selectNow();
             }
-            long now = DescriptorWaitTest.descriptors();
+            long now = DescriptorCloseTest.descriptors();
             assertTrue(round == 0 || now <= before, "descriptors: " + before + " before, " + now + " now");
             before = now;
         }

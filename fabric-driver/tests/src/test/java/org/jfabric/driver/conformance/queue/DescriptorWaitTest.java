@@ -17,10 +17,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.jfabric.CompletionQueue;
 import org.jfabric.PortedCalls;
 import org.jfabric.WaitObjectHandle;
 import org.jfabric.driver.kit.WaitNode;
@@ -35,12 +32,10 @@ import org.jfabric.test.Deadline;
 import org.jfabric.test.Requirement;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Completion queues with a descriptor as wait object, where the driver has threads of its own. */
-@Isolated("counts the descriptors of the process")
 @Tag("conformance")
 @Timeout(120)
 class DescriptorWaitTest {
@@ -159,33 +154,6 @@ class DescriptorWaitTest {
 
     @ParameterizedTest(name = "{0}")
     @EnumSource(WaitSetup.class)
-    @Requirement("CQ-046")
-    void shouldCloseDescriptorsOnBothSides(WaitSetup setup) throws IOException {
-        try (var place = setup.open(); Selector selector = Selector.open()) {
-            long before = descriptors();
-            for (int i = 0; i < 50; i++) {
-                WaitNode node = node(place);
-                CompletionQueue queue = node.queue;
-                SocketChannel channel = queue.channel();
-                if (i % 2 == 0) {
-                    channel.register(selector, SelectionKey.OP_READ);
-                    assertEquals(0, queue.tryWait());
-                }
-                node.close();
-                assertFalse(channel.isOpen());
-                assertEquals(-FabricErrno.EOPBADSTATE, queue.tryWait());
-                assertEquals(-FabricErrno.EOPBADSTATE, PortedCalls.control(
-                    queue, ControlCommand.GETWAIT.code(), new WaitObjectHandle()));
-                selector.selectNow();
-            }
-            // with the driver in this process both ends are counted
-            Deadline.awaitParked(() -> "descriptors: " + before + " before, " + descriptors() + " now",
-                () -> descriptors() <= before);
-        }
-    }
-
-    @ParameterizedTest(name = "{0}")
-    @EnumSource(WaitSetup.class)
     void shouldWakeASelectorWhenTheQueueIsClosed(WaitSetup setup) throws Exception {
         try (var place = setup.open(); Selector selector = Selector.open()) {
             WaitNode node = node(place);
@@ -256,13 +224,5 @@ class DescriptorWaitTest {
         SelectionKey key = selector.selectedKeys().iterator().next();
         selector.selectedKeys().clear();
         return key;
-    }
-
-    static long descriptors() {
-        try (var entries = Files.list(Path.of("/proc/self/fd"))) {
-            return entries.count();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
     }
 }

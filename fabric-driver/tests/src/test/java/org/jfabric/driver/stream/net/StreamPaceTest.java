@@ -47,7 +47,7 @@ class StreamPaceTest {
         network.lostPerMille = lostPerMille;
         run(2_000_000_000);
         long before = sink.next;
-        long durationNs = 3_000_000_000L;
+        long durationNs = 1_500_000_000L;
         run(durationNs);
         double taken = (sink.next - before) * DATAGRAM_BYTES * SECOND_NS / durationNs / bytesPerSecond;
         String state = "took " + taken + " of it with " + source.writer.datagrams() + " datagrams, of these "
