@@ -29,8 +29,8 @@ import picocli.CommandLine.Spec;
         "Without --full it measures what the table of targets names, in about 15 minutes. Nothing else should run"
             + " meanwhile.",
         "What is compared is measured in short slices, in turn. A round has a slice of each, around which the hand-over"
-            + " of a cache line took the same time: the host was in the same state. A slice in which the host changed its"
-            + " state, or a side waited for its core, does not count."
+            + " of a cache line took the same time: the host was in the same state. A slice in which the host changed"
+            + " its state, or a side waited for its core, does not count."
     })
 public final class CompareCommand implements ToolCommand {
     private static final int LARGEST_BYTES = 1 << 22;
@@ -66,7 +66,8 @@ public final class CompareCommand implements ToolCommand {
         paramLabel = "N",
         defaultValue = "24",
         description = "Valid rounds that the cells of each target should have, in three sittings; each sitting has up"
-            + " to twice as many turns as it should have rounds, of the chart six times. With fewer than 15 valid rounds a target is not judged. Default: ${DEFAULT-VALUE}.")
+            + " to twice as many turns as it should have rounds, of the chart six times. With fewer than 15 valid"
+            + " rounds a target is not judged. Default: ${DEFAULT-VALUE}.")
     private int rounds;
 
     @Option(

@@ -111,7 +111,7 @@ final class SideClient implements AutoCloseable {
         children = handle == null ? List.of() : handle.children().toList();
     }
 
-    /** Stops the process with all its threads and children, so that it takes no processor time while others are measured. */
+    /** Stops the process with all its threads and children: it takes no processor time while others are measured. */
     void stop() {
         stopped = signal(SIGSTOP);
     }

@@ -17,7 +17,11 @@ final class Slices {
     private final Results results;
     private final Map<Cell, List<Slice>> waiting = new LinkedHashMap<>();
 
-    /** @param around hand-overs before and after it. */
+    /**
+     * A slice that waits.
+     *
+     * @param around hand-overs before and after it.
+     */
     private record Slice(SliceReading reading, HandOvers around) {
         boolean isValid() {
             return around.alike() && reading.hadCores();
@@ -30,7 +34,11 @@ final class Slices {
         }
     }
 
-    /** @param results where the rounds are added. */
+    /**
+     * No slices yet.
+     *
+     * @param results where the rounds are added.
+     */
     Slices(List<Cell> cells, Results results) {
         this.results = results;
         cells.forEach(cell -> waiting.put(cell, new ArrayList<>()));

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.stream.Stream;
+import org.jfabric.driver.kit.Effort;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("hostile")
 @Timeout(300)
 class TortureTest {
-    private static final int WORLD_S = 1;
+    private static final int WORLD_S = Effort.rounds(1, 2);
 
     @Test
     void shouldFindNoFaultInAShortRun() {

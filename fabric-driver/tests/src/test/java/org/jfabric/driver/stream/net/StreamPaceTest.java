@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.UUID;
+import org.jfabric.driver.kit.Effort;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -47,7 +48,7 @@ class StreamPaceTest {
         network.lostPerMille = lostPerMille;
         run(2_000_000_000);
         long before = sink.next;
-        long durationNs = 1_500_000_000L;
+        long durationNs = Effort.rounds(1_500, 3_000) * 1_000_000L;
         run(durationNs);
         double taken = (sink.next - before) * DATAGRAM_BYTES * SECOND_NS / durationNs / bytesPerSecond;
         String state = "took " + taken + " of it with " + source.writer.datagrams() + " datagrams, of these "
