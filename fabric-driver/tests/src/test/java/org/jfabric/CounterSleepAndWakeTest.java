@@ -66,7 +66,8 @@ class CounterSleepAndWakeTest {
             boolean awaitsSleeper = round % 4 != 0 || SleepingCounterMain.fails(round);
             while (round(memory) != round || awaitsSleeper && !isAnnounced(line)) {
                 assertTrue(System.nanoTime() - deadline < 0 && sleeper.isAlive(), "the sleeper is stuck in round "
-                    + round(memory) + " of " + round + ", announced " + isAnnounced(line) + ", seed " + SEED);
+                    + round(memory) + " of " + round + ", announced " + isAnnounced(line) + ", seed " + SEED
+                    + (sleeper.isAlive() ? "" : ", it has ended: " + sleeper.ended(60)));
                 Thread.onSpinWait();
             }
             for (int i = random.nextInt(4) == 0 ? random.nextInt(LONGEST_PAUSE_SPINS) : 0; i > 0; i--) {
