@@ -15,7 +15,6 @@ import org.jfabric.tool.ToolException;
  */
 final class IceoryxDaemon implements Side {
     private static final String READY = "RouDi is ready";
-    private static final int SIGCONT = 18;
     private static CompletableFuture<Void> daemon;
 
     IceoryxDaemon() {
@@ -41,7 +40,8 @@ final class IceoryxDaemon implements Side {
                 Process daemon = new ProcessBuilder(List.of("setpriv", "--pdeathsig", "TERM", IceoryxLibrary.DAEMON,
                     "--monitoring-mode", "off", "--log-level", "error")).redirectErrorStream(true).start();
                 // the rig may have stopped it
-                Runtime.getRuntime().addShutdownHook(new Thread(() -> Libc.kill((int) daemon.pid(), SIGCONT)));
+                Runtime.getRuntime().addShutdownHook(
+                    new Thread(() -> Libc.kill((int) daemon.pid(), SideClient.SIGCONT)));
                 daemon.inputReader(StandardCharsets.UTF_8).lines().forEach(line -> {
                     if (line.contains(READY)) {
                         ready.complete(null);

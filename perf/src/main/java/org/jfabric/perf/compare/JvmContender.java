@@ -134,7 +134,7 @@ final class JvmContender implements Contender {
         double cpuNs = sum(SideClient::cpuNs);
         Map<SideRole, SideReport> reports = run(pass, sliceCount, false);
         SliceReading reading = reading(pass, sizeBytes, reports, sum(SideClient::cpuNs) - cpuNs);
-        compile();
+        awaitCompilers();
         sides.forEach(SideClient::stop);
         return reading;
     }
@@ -312,17 +312,17 @@ final class JvmContender implements Contender {
             spentNs += elapsedNs;
             least = Math.min(least, (double) elapsedNs / block);
             block = blockOf(Math.max(warmNs / 4, warmNs - spentNs), (double) elapsedNs / block);
-            compiled = compile();
+            compiled = awaitCompilers();
         } while (spentNs < warmNs || compiled && spentNs < MOST_WARM * settings.firstWarmNs());
         nsPerMessage.put(key(pass, sizeBytes), least);
         return blockOf(settings.sliceNs(pass), least);
     }
 
     /**
-     * Lets the compilers of the sides end what they have begun: a process that is stopped meanwhile goes on with it in
-     * its next slice, on the cores of its sides. Returns true if they have done something since the last time.
+     * Waits until the compilers of the sides have finished, within a limit: a process that is stopped before continues
+     * to compile in its next slice, on the cores of its sides. Returns true if they have compiled since the last call.
      */
-    private boolean compile() throws InterruptedException {
+    private boolean awaitCompilers() throws InterruptedException {
         double beforeNs = compilerNs;
         long begin = System.nanoTime();
         double seenNs = sum(SideClient::compilerNs);

@@ -13,7 +13,7 @@ final class SideClient implements AutoCloseable {
     private static final long START_TIMEOUT_MS = 60_000;
     /** A process that is stopped when the rig dies continues, notices that, and ends itself. */
     private static final List<String> TIE = List.of("setpriv", "--pdeathsig", "CONT");
-    private static final int SIGCONT = 18;
+    static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;
 
     private final LinkedBlockingQueue<ChildJvm.Line> lines = new LinkedBlockingQueue<>();
