@@ -38,7 +38,6 @@ public final class NumberedMessages {
         public final Subscription subscription;
         public long next;
         public long gaps;
-        public long lastGap;
         public int end;
 
         public Reader(Subscription subscription) {
@@ -58,7 +57,6 @@ public final class NumberedMessages {
         public void onGap(long first, long last) {
             assertEquals(next, first);
             gaps += last - first + 1;
-            lastGap = last;
             next = last + 1;
         }
 
@@ -69,7 +67,7 @@ public final class NumberedMessages {
 
         @Override
         public String toString() {
-            return "next " + next + ", gaps " + gaps + ", last " + lastGap + ", end " + FabricErrno.name(end);
+            return "next " + next + ", gaps " + gaps + ", end " + FabricErrno.name(end);
         }
     }
 
@@ -102,6 +100,20 @@ public final class NumberedMessages {
             }
             return isDone;
         }, () -> publication + " " + List.of(readers));
+    }
+
+    /**
+     * Names what was lost while the path was cut, and no message that is written once it is back. Which message ends
+     * the gap depends on how fast the reader is: it goes on with the newest one.
+     */
+    public void assertGapEnds(Publication publication, Reader reader) {
+        stream(publication, publication.position() + 100, reader);
+        long lost = reader.gaps;
+        assertTrue(lost > 1_000, reader::toString);
+        for (int i = 0; i < 100; i++) {
+            stream(publication, publication.position() + 1, reader);
+        }
+        assertEquals(lost, reader.gaps, reader::toString);
     }
 
     /** Reads until the stream ends, with that errno. */
