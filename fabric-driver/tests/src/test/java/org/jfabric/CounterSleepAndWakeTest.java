@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(900)
 class CounterSleepAndWakeTest {
     /** More in a run of everything: whoever has changed the protocol wants those. */
-    private static final long ROUNDS = Boolean.getBoolean("jfabric.test.all") ? 200_000 : 40_000;
+    private static final long ROUNDS = Boolean.getBoolean("jfabric.test.all") ? 200_000 : 20_000;
     private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
     private static final long SEED = 20_261_121;

@@ -32,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class SleepAndWakeTest {
     private static final int CAPACITY = 16;
     /** A million in a run of everything, whoever has changed the protocol wants those. */
-    private static final long SLEEPS = Boolean.getBoolean("jfabric.test.all") ? 1_000_000 : 100_000;
+    private static final long SLEEPS = Boolean.getBoolean("jfabric.test.all") ? 1_000_000 : 50_000;
     private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
 

@@ -21,9 +21,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class FaultsTest {
     private static final Duration SHORT = Duration.ofMillis(2);
     private static final double PER_SECOND = 4000;
-    private static final int SEEDS = 6;
+    private static final int SEEDS = Effort.rounds(3, 6);
     private static final int ACCESSES = 60;
-    private static final int STEP = Effort.rounds(3, 1);
+    private static final int STEP = Effort.rounds(5, 1);
 
     @ParameterizedTest
     @EnumSource(Fault.Kind.class)

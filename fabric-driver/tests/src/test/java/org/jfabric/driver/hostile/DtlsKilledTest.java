@@ -43,7 +43,7 @@ class DtlsKilledTest {
     private DriverProcess launch(String name, String key, String trusted) {
         List<String> options = new ArrayList<>(List.of("jfabric.link.enabled=loopback,shm,dtls",
             "jfabric.udp.interface=lo", "jfabric.tls.policy=REQUIRED", "jfabric.dtls.silenceNs=300ms",
-            "jfabric.dtls.handshakeTimeoutNs=4s"));
+            "jfabric.dtls.handshakeTimeoutNs=" + Deadline.ms(2) + "ms"));
         options.addAll(TestKeys.files(base, key, trusted).assignments());
         DriverProcess driver = DriverProcess.launch(base.resolve(name), options.toArray(String[]::new));
         opened.push(driver);
@@ -71,6 +71,8 @@ class DtlsKilledTest {
             exchange(beta, here, alpha, there, i);
         }
         second.kill();
+        // it starts meanwhile; the address is free until its endpoint is opened
+        DriverProcess third = launch("gamma", "b", "a");
         // what is sent into the dead session is lost as over udp, until it is given up: then sends fail
         long deadline = System.nanoTime() + Deadline.ns(30);
         int errno = 0;
@@ -80,7 +82,7 @@ class DtlsKilledTest {
             errno = alpha.await().err();
         }
         assertEquals(FabricErrno.ETIMEDOUT, errno);
-        FabricNode next = node(launch("gamma", "b", "a").awaitReady(), address);
+        FabricNode next = node(third.awaitReady(), address);
         assertEquals(address, next.endpoint.name());
         long again = next.av.insert(alpha.endpoint.name());
         exchange(alpha, there, next, again, 7);

@@ -27,7 +27,9 @@ import org.jfabric.info.Info;
 import org.jfabric.test.Deadline;
 import org.jfabric.test.TestDirectory;
 import org.jfabric.test.TestProcess;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -55,18 +57,35 @@ class RemoteKilledTest {
     private static final Set<Integer> LOST_COPY = Stream.concat(LOST.stream(), Stream.of(FabricErrno.EFAULT))
         .collect(Collectors.toSet());
 
+    /** No test kills these: a driver takes longer to start than most tests. */
+    private static Path base;
+    private static DriverProcess alpha;
+    private static DriverProcess beta;
+
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private final long seed = System.nanoTime();
     private final SplittableRandom random = new SplittableRandom(seed);
-    private Path base;
-    private DriverProcess alpha;
     private Bystanders bystanders;
+
+    @BeforeAll
+    static void startDrivers() {
+        base = TestDirectory.create();
+        alpha = DriverProcess.launch(base.resolve("alpha"), OPTIONS);
+        beta = DriverProcess.launch(base.resolve("beta"), OPTIONS);
+        alpha.awaitReady();
+        beta.awaitReady();
+    }
+
+    @AfterAll
+    static void endDrivers() {
+        alpha.close();
+        beta.close();
+        TestDirectory.delete(base);
+    }
 
     @BeforeEach
     void start() {
         System.out.println("seed " + seed);
-        base = TestDirectory.create();
-        alpha = opened(DriverProcess.start(base.resolve("alpha"), OPTIONS));
         bystanders = opened(new Bystanders("loopback", alpha.directory(), alpha.directory()));
     }
 
@@ -79,7 +98,6 @@ class RemoteKilledTest {
             while (!opened.isEmpty()) {
                 opened.pop().close();
             }
-            TestDirectory.delete(base);
         }
     }
 
@@ -96,8 +114,8 @@ class RemoteKilledTest {
     }
 
     /** The driver of the other side: the same for loopback. */
-    private DriverProcess other(String link) {
-        return link.equals("loopback") ? alpha : opened(DriverProcess.start(base.resolve("beta"), OPTIONS));
+    private static DriverProcess other(String link) {
+        return link.equals("loopback") ? alpha : beta;
     }
 
     private static MemoryRegion expose(FabricNode node, int length) {
@@ -217,16 +235,16 @@ class RemoteKilledTest {
     @ValueSource(strings = {"shm", "tcp"})
     void shouldEndEachAccessWhenTheDriverOfTheTargetIsKilled(String link) {
         for (int round = 0; round < ROUNDS; round++) {
-            DriverProcess beta = opened(DriverProcess.start(base.resolve("beta"), OPTIONS));
+            DriverProcess killed = opened(DriverProcess.start(base.resolve("killed-" + link), OPTIONS));
             FabricNode node = node(link, alpha.directory());
-            FabricNode there = node(link, beta.directory());
+            FabricNode there = node(link, killed.directory());
             expose(there, LENGTH);
             long to = node.av.insert(there.endpoint.name());
             post(node, to);
             assertEquals(0, assertAllEnd(node, ACCESSES), "seed " + seed);
             post(node, to);
             pause();
-            beta.kill();
+            killed.kill();
             assertAllEnd(node, ACCESSES);
             bystanders.assertGoOn(4);
             node.close();
@@ -237,12 +255,13 @@ class RemoteKilledTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldEndOnlyTheClientWhoseRegionIsCutUnderAnAccessOfAnotherDriver(boolean isTarget) {
-        DriverProcess beta = other("shm");
+        // with an error log of its own
+        Path watched = opened(DriverProcess.start(base.resolve("watched-" + isTarget), OPTIONS)).directory();
         FabricNode node = node("shm", beta.directory());
         MemoryRegion region = expose(node, 2 * GUARD + LENGTH);
-        Bystanders across = opened(new Bystanders("shm", alpha.directory(), beta.directory()));
+        Bystanders across = opened(new Bystanders("shm", watched, beta.directory()));
         for (int round = 0; round < ROUNDS; round++) {
-            ControlClient client = new ControlClient(alpha.directory(), () -> { });
+            ControlClient client = new ControlClient(watched, () -> { });
             ControlClient.Queues queues = client.open(
                 "cut-" + round + '-' + Long.toHexString(seed), "", Flags.RMA | Flags.TAGGED | Flags.MSG, 0, null);
             ControlClient.Region own = client.expose(LENGTH, Flags.REMOTE_READ | Flags.REMOTE_WRITE, 5);
@@ -253,7 +272,7 @@ class RemoteKilledTest {
                 assertEquals(0, assertAllEnd(node, ACCESSES), "seed " + seed);
                 post(node, to);
                 pause();
-                CutFiles.cut(alpha.directory(), CutFiles.nameOf(own.file()), 8192);
+                CutFiles.cut(watched, CutFiles.nameOf(own.file()), 8192);
                 // one that certainly needs what is cut off
                 post(node, to, ACCESSES);
                 assertTrue(assertAllEnd(node, 2 * ACCESSES) > 0, "seed " + seed);
@@ -264,7 +283,7 @@ class RemoteKilledTest {
                         own.address(0), LENGTH);
                 }
                 pause();
-                CutFiles.cut(alpha.directory(), CutFiles.nameOf(own.file()), 8192);
+                CutFiles.cut(watched, CutFiles.nameOf(own.file()), 8192);
                 RemoteGarbageTest.post(client, queues,
                     Flags.RMA | Flags.WRITE | Flags.COMPLETION | Flags.REMOTE_CQ_DATA, dest, GUARD, 5, 99,
                     own.address(0), LENGTH);
@@ -278,8 +297,9 @@ class RemoteKilledTest {
         }
         assertUntouched(region, 0, GUARD);
         assertUntouched(region, GUARD + LENGTH, 2 * GUARD + LENGTH);
-        try (DriverView view = new DriverView(alpha.directory())) {
+        try (DriverView view = new DriverView(watched)) {
             WatchedDriver.assertLogged(view, "was ended", "was cut");
+            WatchedDriver.assertExplained(view);
         }
     }
 }

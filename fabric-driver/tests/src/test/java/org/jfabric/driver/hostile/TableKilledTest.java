@@ -179,7 +179,7 @@ class TableKilledTest {
         try (Fabric fabric = fabric()) {
             List<Reading> readings = readings(fabric, true, threads);
             ArrayDeque<TestProcess> starting = new ArrayDeque<>(List.of(child(true), child(true)));
-            for (int i = 0; i < Effort.rounds(12, 300); i++) {
+            for (int i = 0; i < Effort.rounds(8, 300); i++) {
                 LockSupport.parkNanos(random.nextLong(20_000_000));
                 writer.kill();
                 children.remove(writer);

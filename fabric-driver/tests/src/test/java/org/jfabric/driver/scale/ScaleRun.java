@@ -298,6 +298,8 @@ public final class ScaleRun implements AutoCloseable {
         Deadline deadline = Deadline.in(60);
         while (!condition.getAsBoolean()) {
             poll();
+            // where cores are few, those that are waited for need this one
+            Thread.yield();
             deadline.check(what, () -> received + " received, " + sendsLeft + " sends left, " + failed + " failed, "
                 + view.errors());
         }

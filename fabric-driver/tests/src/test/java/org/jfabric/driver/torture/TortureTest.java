@@ -26,7 +26,7 @@ class TortureTest {
             }
             assertEquals(cells.size(), run.tally().count("worlds"));
             assertTrue(run.tally().count("messages confirmed") > 0, () -> run.tally().toString());
-            assertEquals(0, run.mutate(100), () -> "see above; " + run.tally());
+            assertEquals(0, run.mutate(Effort.rounds(30, 100)), () -> "see above; " + run.tally());
         }
     }
 }

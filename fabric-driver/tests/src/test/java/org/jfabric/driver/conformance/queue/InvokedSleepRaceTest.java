@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("slow")
 @Timeout(300)
 class InvokedSleepRaceTest {
-    private static final int ROUNDS = Effort.rounds(1_500, 30_000);
+    private static final int ROUNDS = Effort.rounds(800, 30_000);
     private static final int MAX_SPINS = 4_000;
 
     @ParameterizedTest(name = "{0}")
