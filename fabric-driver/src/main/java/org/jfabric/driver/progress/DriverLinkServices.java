@@ -44,6 +44,8 @@ public final class DriverLinkServices extends LinkServices {
     private int thread;
     /** Threads by address; null if the driver has one progress thread only. */
     private ConcurrentMap<String, Integer> threads;
+    /** The first counter that found no room. */
+    private FabricException noRoom;
     private final UnsafeBuffer spare = new UnsafeBuffer(ByteBuffer.allocateDirect(CountersReader.COUNTER_LENGTH));
 
     public DriverLinkServices(
@@ -187,11 +189,21 @@ public final class DriverLinkServices extends LinkServices {
             }
             return counters.valuesBuffer().addressOffset() + CountersReader.counterOffset(id);
         } catch (IllegalStateException ex) {
-            errorHandler.onError(new FabricException(
-                FabricErrno.ENOSPC,
-                "no room for the counter \"" + label + "\": " + ex.getMessage(),
-                "Raise jfabric.cnc.countersLengthBytes; the driver continues without this counter", ex));
+            errorHandler.onError(noRoom(label, ex));
             return spare.addressOffset();
+        }
+    }
+
+    /** The same each time: an error for each counter would fill the error log. */
+    private FabricException noRoom(String label, Throwable cause) {
+        synchronized (counters) {
+            if (noRoom == null) {
+                noRoom = new FabricException(FabricErrno.ENOSPC,
+                    "no room for the counter \"" + label + "\": " + cause.getMessage(),
+                    "Raise jfabric.cnc.countersLengthBytes; the driver continues without it, and without later ones "
+                        + "that find no room", cause);
+            }
+            return noRoom;
         }
     }
 

@@ -43,7 +43,7 @@ class DtlsKilledTest {
     private DriverProcess launch(String name, String key, String trusted) {
         List<String> options = new ArrayList<>(List.of("jfabric.link.enabled=loopback,shm,dtls",
             "jfabric.udp.interface=lo", "jfabric.tls.policy=REQUIRED", "jfabric.dtls.silenceNs=300ms",
-            "jfabric.dtls.handshakeTimeoutNs=" + Deadline.ms(2) + "ms"));
+            "jfabric.dtls.handshakeTimeoutNs=4s"));
         options.addAll(TestKeys.files(base, key, trusted).assignments());
         DriverProcess driver = DriverProcess.launch(base.resolve(name), options.toArray(String[]::new));
         opened.push(driver);

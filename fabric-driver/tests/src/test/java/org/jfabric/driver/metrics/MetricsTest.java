@@ -29,6 +29,7 @@ import org.jfabric.FabricConfig;
 import org.jfabric.driver.FabricDriver;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.ThreadingMode;
+import org.jfabric.driver.kit.DriverView;
 import org.jfabric.driver.kit.FabricNode;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
@@ -321,6 +322,29 @@ class MetricsTest {
                     && seen.sum("jfabric_link_received_messages_total", "link", "loopback") == 3);
             assertEquals(2, page.samples("jfabric_endpoint_sent_messages_total").size());
             assertEquals(1, page.samples("jfabric_peer_sent_messages_total").size());
+        }
+    }
+
+    @Test
+    void shouldSayOnceThatThereIsNoRoomForCountersAndWorkWithoutThem() {
+        alpha = FabricDriver.launchEmbedded(DriverConfig.builder().directory(base.resolve("alpha"))
+            .threadingMode(ThreadingMode.SHARED).set("jfabric.cnc.countersLengthBytes", "64KiB").build());
+        try (Fabric fabric = alpha.fabric(); DriverView view = new DriverView(base.resolve("alpha"))) {
+            Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
+            FabricNode node = null;
+            // of 512 counters each endpoint takes 13
+            for (int i = 0; i < 45; i++) {
+                node = new FabricNode(fabric, "loopback", hints, 16, 0, () -> { });
+            }
+            long to = node.av.insert(node.endpoint.name());
+            assertEquals(0, node.endpoint.trecv(node.memory.address(), LENGTH, -1L, 7, 0, 1));
+            assertEquals(0, node.endpoint.tsend(node.memory.address(), LENGTH, to, 7, 1));
+            node.await(1);
+            node.await(1);
+            List<String> errors = view.errors();
+            assertEquals(1, errors.size(), errors::toString);
+            assertTrue(errors.getFirst().contains("Raise jfabric.cnc.countersLengthBytes"), errors::toString);
+            assertFalse(errors.getFirst().startsWith("1 times"), errors::toString);
         }
     }
 }
