@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.UnsafeApi;
 import org.jfabric.client.DriverState;
 import org.jfabric.driver.engine.CounterWriter;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.info.CounterAttr;
 import org.jfabric.info.WaitObject;
@@ -34,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(900)
 class CounterSleepAndWakeTest {
     /** More in a run of everything: whoever has changed the protocol wants those. */
-    private static final long ROUNDS = Boolean.getBoolean("jfabric.test.all") ? 200_000 : 20_000;
+    private static final long ROUNDS = Effort.rounds(20_000, 200_000);
     private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
     private static final long SEED = 20_261_121;

@@ -2,6 +2,7 @@ package org.jfabric;
 
 import org.agrona.UnsafeApi;
 import org.jfabric.driver.engine.CompletionWriter;
+import org.jfabric.driver.kit.Effort;
 import org.jfabric.driver.resource.WaitPoint;
 import org.jfabric.layout.CompletionQueueDescriptor;
 import org.jfabric.layout.WaitDescriptor;
@@ -32,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class SleepAndWakeTest {
     private static final int CAPACITY = 16;
     /** A million in a run of everything, whoever has changed the protocol wants those. */
-    private static final long SLEEPS = Boolean.getBoolean("jfabric.test.all") ? 1_000_000 : 50_000;
+    private static final long SLEEPS = Effort.rounds(50_000, 1_000_000);
     private static final long STUCK_NS = Deadline.ns(60);
     private static final int LONGEST_PAUSE_SPINS = 2_000;
 

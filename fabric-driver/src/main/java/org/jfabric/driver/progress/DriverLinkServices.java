@@ -44,7 +44,7 @@ public final class DriverLinkServices extends LinkServices {
     private int thread;
     /** Threads by address; null if the driver has one progress thread only. */
     private ConcurrentMap<String, Integer> threads;
-    /** The first counter that found no room. */
+    /** What is reported of all counters that find no room; names the first one. Null while there was room. */
     private FabricException noRoom;
     private final UnsafeBuffer spare = new UnsafeBuffer(ByteBuffer.allocateDirect(CountersReader.COUNTER_LENGTH));
 
@@ -194,7 +194,7 @@ public final class DriverLinkServices extends LinkServices {
         }
     }
 
-    /** The same each time: an error for each counter would fill the error log. */
+    /** The same object each time: an error for each counter would fill the error log. */
     private FabricException noRoom(String label, Throwable cause) {
         synchronized (counters) {
             if (noRoom == null) {

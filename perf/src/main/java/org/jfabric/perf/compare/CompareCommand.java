@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
     versionProvider = ToolVersion.class,
     description = {
         "Measures JFabric beside every other library that is installed, in turn, on the same two cores.",
-        "Without --full it measures what the table of targets names, in about 15 minutes. Nothing else should run"
+        "Without --full it measures what the table of targets names, until --minutes are over. Nothing else should run"
             + " meanwhile.",
         "What is compared is measured in short slices, in turn. A round has a slice of each, around which the hand-over"
             + " of a cache line took the same time: the host was in the same state. A slice in which the host changed"

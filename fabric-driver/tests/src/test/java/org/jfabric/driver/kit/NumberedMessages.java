@@ -103,8 +103,8 @@ public final class NumberedMessages {
     }
 
     /**
-     * Names what was lost while the path was cut, and no message that is written once it is back. Which message ends
-     * the gap depends on how fast the reader is: it goes on with the newest one.
+     * The reader has missed what the path did not bring while it was cut, and gets every message that is written one
+     * by one afterwards. Which message ends the gap depends on how fast the reader is: it continues with the newest.
      */
     public void assertGapEnds(Publication publication, Reader reader) {
         stream(publication, publication.position() + 100, reader);

@@ -332,7 +332,7 @@ class MetricsTest {
         try (Fabric fabric = alpha.fabric(); DriverView view = new DriverView(base.resolve("alpha"))) {
             Info hints = new Info().caps(Flags.TAGGED | Flags.MSG);
             FabricNode node = null;
-            // of 512 counters each endpoint takes 13
+            // there are 512 counters, and each endpoint takes 13
             for (int i = 0; i < 45; i++) {
                 node = new FabricNode(fabric, "loopback", hints, 16, 0, () -> { });
             }

@@ -1,9 +1,11 @@
 package org.jfabric.driver.soak;
 
+import org.jfabric.driver.kit.Effort;
+
 /** What a run of the soak is told by system properties. */
 public final class SoakOptions {
     /** Operations of a run over all setups, a million if everything is to be run. */
-    public static final long SHORT_RUN = Boolean.getBoolean("jfabric.test.all") ? 1_000_000 : 40_000;
+    public static final long SHORT_RUN = Effort.rounds(40_000, 1_000_000);
     /** Thousandths of all operations that go over the scripted link. */
     public static final int SCRIPTED_SHARE = 200;
 
