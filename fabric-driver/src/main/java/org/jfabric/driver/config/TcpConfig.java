@@ -14,8 +14,9 @@ public final class TcpConfig {
         .defaultsTo(ANY_INTERFACE)
         .rule("auto, the name of an interface such as eth0, or an address as a number", name -> !name.isBlank())
         .why("Where endpoints listen, and where their connections come from, if they name no source address. auto "
-            + "takes the interface that leads to the destination if one is named, else one that is not loopback, IPv4 "
-            + "first. Set it on hosts with several networks; lo keeps everything on this host.");
+            + "takes the interface that leads to the destination if one is named, else the first that is up, the "
+            + "loopback interface last, IPv4 first. Of an interface the primary address is taken. Set it on hosts with "
+            + "several networks; lo keeps everything on this host.");
 
     /** {@code jfabric.tcp.connectTimeoutNs}. */
     public static final Option<Long> CONNECT_TIMEOUT_NS = GROUP.durationNs("jfabric.tcp.connectTimeoutNs")

@@ -14,7 +14,8 @@ public final class UdpConfig {
         .defaultsTo(INTERFACE_AUTO)
         .rule("auto, or the name or an address of a network interface", name -> !name.isEmpty())
         .why("Interface whose address is used by endpoints that name none. auto takes the one that leads to the "
-            + "destination, or else the first that is up, those of other hosts before the loopback interface.");
+            + "destination, or else the first that is up, the loopback interface last. Of an interface the primary "
+            + "address is taken.");
 
     /** {@code jfabric.udp.maxMessageBytes}. */
     public static final Option<Integer> MAX_MESSAGE_BYTES = GROUP.count("jfabric.udp.maxMessageBytes")

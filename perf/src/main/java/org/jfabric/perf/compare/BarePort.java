@@ -5,19 +5,18 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.Inet4Address;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.concurrent.locks.LockSupport;
 import org.jfabric.driver.config.UdpConfig;
+import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.ffi.Libc;
 import org.jfabric.ffi.MessageVector;
 import org.jfabric.ffi.SocketClass;
 import org.jfabric.ffi.TcpSocket;
 import org.jfabric.ffi.UdpSocket;
+import org.jfabric.info.AddressFormat;
+import org.jfabric.info.Info;
 import org.jfabric.tool.ToolException;
 
 /**
@@ -31,9 +30,6 @@ abstract sealed class BarePort implements Port {
     /** The interface that is used unless a driver's option names another one. */
     static final String LOOPBACK = "lo";
 
-    /** Family, port, address, of any port and no address yet. */
-    private static final byte[] NO_NAME = HexFormat.of().parseHex("02000000" + "00000000" + "0000000000000000");
-    private static final int ADDRESS_OFFSET = 4;
     private static final int ALIGNMENT = 64;
     private static final long TIMEOUT_NS = 10_000_000_000L;
     private static final long PAUSE_NS = 1_000_000;
@@ -54,20 +50,8 @@ abstract sealed class BarePort implements Port {
         sizeBytes = settings.sizeBytes();
         sendAddress = arena.allocate(sizeBytes, ALIGNMENT).address();
         receiveAddress = arena.allocate(sizeBytes, ALIGNMENT).address();
-        anyPort = anyPort(System.getProperty(UdpConfig.INTERFACE.name(), LOOPBACK));
-    }
-
-    /** Returns the name of any port of that interface's address. */
-    private static byte[] anyPort(String networkInterface) {
-        try {
-            byte[] address = NetworkInterface.getByName(networkInterface).inetAddresses()
-                .filter(Inet4Address.class::isInstance).findFirst().orElseThrow().getAddress();
-            byte[] name = NO_NAME.clone();
-            System.arraycopy(address, 0, name, ADDRESS_OFFSET, address.length);
-            return name;
-        } catch (SocketException ex) {
-            throw new UncheckedIOException(ex);
-        }
+        anyPort = LocalAddresses.choose(new Info().addrFormat(AddressFormat.SOCKADDR_IN),
+            System.getProperty(UdpConfig.INTERFACE.name(), LOOPBACK), UdpConfig.INTERFACE.name()).toBytes();
     }
 
     @Override

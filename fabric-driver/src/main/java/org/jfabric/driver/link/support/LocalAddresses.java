@@ -21,12 +21,17 @@ import org.jfabric.info.SocketName;
 /**
  * Chooses an address of this host for an endpoint. Peers use the address as the endpoint's name, so that it is never
  * the wildcard. The choice is the requested source address; else an address of the interface that an option names; else
- * the local address of the route to the destination; else the first address of an interface that is up and not
- * loopback, IPv4 before IPv6.
+ * the local address of the route to the destination; else the first address of the first interface that is up, the
+ * loopback interface last, IPv4 before IPv6. The first address is the primary one: the others of an interface may belong
+ * to a service that moves to another host.
  *
  * <p>Stateless; resource thread, because host names are resolved.
  */
 public final class LocalAddresses {
+    /** Link-local addresses are valid only on their own network. */
+    private static final Comparator<InetAddress> PREFERENCE = Comparator.comparing(InetAddress::isLinkLocalAddress)
+        .thenComparing(address -> !(address instanceof Inet4Address));
+
     private LocalAddresses() {
     }
 
@@ -47,7 +52,8 @@ public final class LocalAddresses {
         int port = source == null ? 0 : source.port();
         boolean wantsIn6 = wanted.addrFormat() == AddressFormat.SOCKADDR_IN6 || source != null && source.isIn6();
         boolean isAny = TcpConfig.ANY_INTERFACE.equals(networkInterface);
-        List<InetAddress> candidates = isAny ? any(wanted.destAddr()) : ofInterface(networkInterface);
+        List<InetAddress> candidates = isAny ? candidates(null, named(wanted.destAddr()))
+            : candidates(networkInterface, null);
         boolean anyFamily = source == null && wanted.addrFormat() != AddressFormat.SOCKADDR_IN && !wantsIn6;
         for (InetAddress candidate : candidates) {
             if (anyFamily || candidate instanceof Inet4Address != wantsIn6) {
@@ -79,18 +85,36 @@ public final class LocalAddresses {
         return text != null && HostNames.isHost(text) ? HostNames.resolve(text) : null;
     }
 
-    private static List<InetAddress> any(String destination) {
-        SocketName target = named(destination);
-        if (target != null) {
-            return List.of(towards(target));
+    /**
+     * The addresses among which to choose, the preferred one first.
+     *
+     * @param networkInterface name of an interface, a numeric address; null for any interface.
+     * @param destination      null for none; the interface that leads to it is taken if none is named.
+     * @throws FabricException {@code FI_EHOSTUNREACH} if there is no route to the destination, {@code FI_ENODATA} if a
+     *     host cannot be resolved.
+     */
+    public static List<InetAddress> candidates(String networkInterface, SocketName destination) {
+        if (networkInterface == null && destination != null) {
+            return List.of(towards(destination));
         }
-        List<InetAddress> all = new ArrayList<>();
-        interfaces().stream().filter(LocalAddresses::isUp)
-            .forEach(each -> all.addAll(Collections.list(each.getInetAddresses())));
-        // link-local addresses are valid only on their own network
-        all.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(InetAddress::isLinkLocalAddress)
-            .thenComparing(address -> !(address instanceof Inet4Address)));
-        return all;
+        if (networkInterface != null && HostNames.isNumeric(networkInterface)) {
+            return List.of(HostNames.resolve(networkInterface, "").inetAddress());
+        }
+        List<InetAddress> addresses = new ArrayList<>();
+        List<InetAddress> ofLoopback = new ArrayList<>();
+        for (NetworkInterface each : interfaces()) {
+            // also if it is down: its name was configured explicitly, and it may come up later
+            if (networkInterface == null ? isUp(each) : each.getName().equals(networkInterface)) {
+                // the JDK lists them from the last to the first
+                (isLoopback(each) ? ofLoopback : addresses).addAll(
+                    Collections.list(each.getInetAddresses()).reversed());
+            }
+        }
+        addresses.sort(PREFERENCE);
+        // also those that are no loopback addresses: an address that moves between hosts is often kept there
+        ofLoopback.sort(PREFERENCE);
+        addresses.addAll(ofLoopback);
+        return addresses;
     }
 
     /**
@@ -107,28 +131,23 @@ public final class LocalAddresses {
         }
     }
 
-    private static List<InetAddress> ofInterface(String name) {
-        if (HostNames.isNumeric(name)) {
-            return List.of(HostNames.resolve(name, "").inetAddress());
-        }
-        List<InetAddress> addresses = new ArrayList<>();
-        for (NetworkInterface each : interfaces()) {
-            // also if it is down: its name was configured explicitly, and it may come up later
-            if (each.getName().equals(name)) {
-                addresses.addAll(Collections.list(each.getInetAddresses()));
-            }
-        }
-        addresses.sort(Comparator.comparing((InetAddress address) -> !(address instanceof Inet4Address))
-            .thenComparing(InetAddress::isLinkLocalAddress));
-        return addresses;
-    }
-
+    /** In the system's order; the JDK lists them, too, from the last to the first. */
     private static List<NetworkInterface> interfaces() {
         try {
-            return Collections.list(NetworkInterface.getNetworkInterfaces());
+            List<NetworkInterface> all = Collections.list(NetworkInterface.getNetworkInterfaces());
+            all.sort(Comparator.comparing(NetworkInterface::getIndex));
+            return all;
         } catch (SocketException none) {
             throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the interfaces of this host cannot be listed",
                 none.getMessage(), none);
+        }
+    }
+
+    private static boolean isLoopback(NetworkInterface each) {
+        try {
+            return each.isLoopback();
+        } catch (SocketException gone) {
+            return false;
         }
     }
 

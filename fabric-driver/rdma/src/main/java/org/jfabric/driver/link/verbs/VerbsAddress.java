@@ -1,15 +1,8 @@
 package org.jfabric.driver.link.verbs;
 
-import java.io.IOException;
-import java.net.DatagramSocket;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import org.jfabric.driver.config.DriverConfig;
 import org.jfabric.driver.config.VerbsConfig;
@@ -18,6 +11,7 @@ import org.jfabric.driver.ffi.RdmaCm;
 import org.jfabric.driver.ffi.VerbsLibraries;
 import org.jfabric.driver.link.BoundAddress;
 import org.jfabric.driver.link.support.HostNames;
+import org.jfabric.driver.link.support.LocalAddresses;
 import org.jfabric.info.FabricErrno;
 import org.jfabric.info.FabricException;
 import org.jfabric.info.Info;
@@ -125,34 +119,9 @@ final class VerbsAddress extends BoundAddress {
     }
 
     private static List<InetAddress> candidates(SocketName destination, String option) {
-        if (!VerbsConfig.ANY_INTERFACE.equals(option) && HostNames.isNumeric(option)) {
-            return List.of(HostNames.resolve(option, "").inetAddress());
-        }
-        if (VerbsConfig.ANY_INTERFACE.equals(option) && destination != null) {
-            // nothing is sent: the system only chooses the local address of the route
-            try (DatagramSocket probe = new DatagramSocket()) {
-                probe.connect(new InetSocketAddress(destination.inetAddress(), Math.max(1, destination.port())));
-                return List.of(probe.getLocalAddress());
-            } catch (IOException | IllegalArgumentException noWay) {
-                throw new FabricException(FabricErrno.EHOSTUNREACH,
-                    "no route leads to " + destination + ": " + noWay.getMessage(), "Check the address and the routes.",
-                    noWay);
-            }
-        }
-        List<InetAddress> all = new ArrayList<>();
-        try {
-            for (NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
-                if (each.isUp() && (VerbsConfig.ANY_INTERFACE.equals(option) || each.getName().equals(option))) {
-                    all.addAll(Collections.list(each.getInetAddresses()));
-                }
-            }
-        } catch (SocketException none) {
-            throw new FabricException(FabricErrno.EADDRNOTAVAIL, "the interfaces cannot be listed", none.getMessage(),
-                none);
-        }
+        List<InetAddress> all = new ArrayList<>(LocalAddresses.candidates(
+            VerbsConfig.ANY_INTERFACE.equals(option) ? null : option, destination));
         all.removeIf(InetAddress::isLoopbackAddress);
-        all.sort(Comparator.comparing(InetAddress::isLinkLocalAddress)
-            .thenComparing(address -> !(address instanceof Inet4Address)));
         return all;
     }
 
