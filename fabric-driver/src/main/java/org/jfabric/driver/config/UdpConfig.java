@@ -86,6 +86,15 @@ public final class UdpConfig {
             + "Read again when it has changed. Recorded groups then need link tls, too. With none such groups are "
             + "neither secret nor protected.");
 
+    /** {@code jfabric.udp.streamSilenceNs}. */
+    public static final Option<Long> STREAM_SILENCE_NS = GROUP.durationNs("jfabric.udp.streamSilenceNs")
+        .defaultsTo(5_000_000_000L)
+        .range(500_000_000L, 600_000_000_000L)
+        .why("Streams between hosts: a host that has said nothing for so long is taken for dead. A writer waits no "
+            + "longer for its readers, readers of its streams get FI_ECONNRESET. Living ones say something each 0.1 s, "
+            + "or when their driver wakes. Lower it where a dead host must not hold up the others, raise it above the "
+            + "longest failure of a network that is to lose nothing.");
+
     private UdpConfig() {
     }
 }

@@ -39,6 +39,7 @@ final class GroupNetwork {
     private final Groups groups;
     private final LinkServices services;
     private final StreamSockets sockets;
+    private final long silenceNs;
     private final StreamNet net;
     /** Of groups that are sent, by the paths as their writers have named them. */
     private final Map<String, Sending> sending = new HashMap<>();
@@ -77,13 +78,20 @@ final class GroupNetwork {
     }
 
     GroupNetwork(
-        Groups groups, LinkServices services, StreamSockets sockets, Path keyFile, ReplaySecurity security) {
+        Groups groups, LinkServices services, StreamSockets sockets, long silenceNs, Path keyFile,
+        ReplaySecurity security) {
         this.groups = groups;
         this.services = services;
         this.sockets = sockets;
+        this.silenceNs = silenceNs;
         this.keyFile = keyFile;
         this.security = keyFile == null ? null : security;
-        net = new StreamNet(services.environment()::secretLong, services.nowNs());
+        net = new StreamNet(services.environment()::secretLong, silenceNs, services.nowNs());
+    }
+
+    /** After which a host is taken for dead. */
+    long silenceNs() {
+        return silenceNs;
     }
 
     boolean isEmpty() {

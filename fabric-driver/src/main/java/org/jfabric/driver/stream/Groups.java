@@ -112,7 +112,8 @@ public final class Groups {
      * @param security of the connections for logs, if keys seal what is sent besides; or null.
      */
     public void reachHosts(StreamSockets sockets, ReplaySecurity security) {
-        network = new GroupNetwork(this, services, sockets, config.file(UdpConfig.STREAM_KEY_FILE), security);
+        network = new GroupNetwork(this, services, sockets, config.get(UdpConfig.STREAM_SILENCE_NS),
+            config.file(UdpConfig.STREAM_KEY_FILE), security);
     }
 
     // ---- joining ----

@@ -34,7 +34,6 @@ import org.jfabric.layout.GroupRingDescriptor;
  */
 final class NetworkReader extends StreamSink {
     private static final long RETRY_NS = 50_000_000;
-    private static final long SILENCE_NS = 5_000_000_000L;
     /** An interface that was not there is looked for again after this time. */
     private static final long OPEN_AGAIN_NS = 1_000_000_000;
 
@@ -349,7 +348,7 @@ final class NetworkReader extends StreamSink {
     private void disconnected() {
         closeReplay();
         retryNs = services.nowNs() + RETRY_NS;
-        if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
+        if (isReplaying && services.nowNs() - replayedNs > network.silenceNs()) {
             endErrno = group == null ? FabricErrno.EHOSTUNREACH : FabricErrno.ECONNRESET;
         }
     }
@@ -409,7 +408,7 @@ final class NetworkReader extends StreamSink {
             int work = isReplaying ? replay.poll(this) : 0;
             if (work > 0 || replay != null && replay.isStuck()) {
                 replayedNs = services.nowNs();
-            } else if (isReplaying && services.nowNs() - replayedNs > SILENCE_NS) {
+            } else if (isReplaying && services.nowNs() - replayedNs > network.silenceNs()) {
                 throw new IOException("the path drops everything: the writer's driver says at least how far it is");
             }
             return work;

@@ -22,8 +22,8 @@ import org.jfabric.info.SocketName;
  * Chooses an address of this host for an endpoint. Peers use the address as the endpoint's name, so that it is never
  * the wildcard. The choice is the requested source address; else an address of the interface that an option names; else
  * the local address of the route to the destination; else the first address of the first interface that is up, the
- * loopback interface last, IPv4 before IPv6. The first address is the primary one: the others of an interface may belong
- * to a service that moves to another host.
+ * loopback interface last, IPv4 before IPv6. The first address of an interface is the primary one: others may belong to
+ * a service that moves to another host.
  *
  * <p>Stateless; resource thread, because host names are resolved.
  */

@@ -19,6 +19,7 @@ public final class StreamNet {
     public static final long LONGEST_PAUSE_NS = 250_000_000;
 
     private final LongSupplier random;
+    private final long silenceNs;
     private final List<StreamNode> nodes = new ArrayList<>();
     private final List<StreamWriter> writers = new ArrayList<>();
     private final List<StreamReader> readers = new ArrayList<>();
@@ -29,11 +30,18 @@ public final class StreamNet {
     /**
      * Without sockets.
      *
-     * @param random unpredictable numbers: who can guess them can forge.
+     * @param random    unpredictable numbers: who can guess them can forge.
+     * @param silenceNs after which a host is taken for dead; Status and Heartbeat come each 0.1 s.
      */
-    public StreamNet(LongSupplier random, long nowNs) {
+    public StreamNet(LongSupplier random, long silenceNs, long nowNs) {
         this.random = random;
+        this.silenceNs = silenceNs;
         lastNs = nowNs;
+    }
+
+    /** After which a host is taken for dead. */
+    long silenceNs() {
+        return silenceNs;
     }
 
     /** Adds a socket. */

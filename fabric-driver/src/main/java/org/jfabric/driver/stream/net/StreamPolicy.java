@@ -9,16 +9,12 @@ import java.util.List;
  * @param quorum         with {@link Waits#QUORUM} the number of hosts.
  * @param required       with {@link Waits#REQUIRED} the names of readers.
  * @param stallTimeoutNs after which a host is removed that holds the writer back and receives nothing; 0: never.
- * @param silenceNs      after which a host is removed that says nothing.
  * @param bytesPerSecond limit of all datagrams with messages; 0 for none.
  * @param mostReaders    hosts at most.
  */
 public record StreamPolicy(
-    Waits waits, int quorum, List<String> required, long stallTimeoutNs, long silenceNs, long bytesPerSecond,
-    int mostReaders) {
+    Waits waits, int quorum, List<String> required, long stallTimeoutNs, long bytesPerSecond, int mostReaders) {
 
-    /** After this time without a sign of life a host is taken for dead; Status and Heartbeat come each 0.1 s. */
-    public static final long SILENCE_NS = 5_000_000_000L;
     private static final int MOST_READERS = 256;
 
     /** Whom the writer waits for. */
@@ -35,33 +31,31 @@ public record StreamPolicy(
 
     /** Waits for everybody. */
     public static StreamPolicy reliable() {
-        return new StreamPolicy(Waits.ALL, 0, List.of(), 0, SILENCE_NS, 0, MOST_READERS);
+        return new StreamPolicy(Waits.ALL, 0, List.of(), 0, 0, MOST_READERS);
     }
 
     /** Waits for nobody. */
     public static StreamPolicy lossy() {
-        return new StreamPolicy(Waits.NONE, 0, List.of(), 0, SILENCE_NS, 0, MOST_READERS);
+        return new StreamPolicy(Waits.NONE, 0, List.of(), 0, 0, MOST_READERS);
     }
 
     /** Waits for a number of hosts. */
     public static StreamPolicy quorum(int hosts) {
-        return new StreamPolicy(Waits.QUORUM, hosts, List.of(), 0, SILENCE_NS, 0, MOST_READERS);
+        return new StreamPolicy(Waits.QUORUM, hosts, List.of(), 0, 0, MOST_READERS);
     }
 
     /** Waits for named readers. */
     public static StreamPolicy required(List<String> names) {
-        return new StreamPolicy(Waits.REQUIRED, 0, List.copyOf(names), 0, SILENCE_NS, 0, MOST_READERS);
+        return new StreamPolicy(Waits.REQUIRED, 0, List.copyOf(names), 0, 0, MOST_READERS);
     }
 
     /** The same with another time to stall. */
     public StreamPolicy withStallTimeout(long newStallTimeoutNs) {
-        return new StreamPolicy(
-            waits, quorum, required, newStallTimeoutNs, silenceNs, bytesPerSecond, mostReaders);
+        return new StreamPolicy(waits, quorum, required, newStallTimeoutNs, bytesPerSecond, mostReaders);
     }
 
     /** The same with a limit of the rate. */
     public StreamPolicy withRate(long newBytesPerSecond) {
-        return new StreamPolicy(
-            waits, quorum, required, stallTimeoutNs, silenceNs, newBytesPerSecond, mostReaders);
+        return new StreamPolicy(waits, quorum, required, stallTimeoutNs, newBytesPerSecond, mostReaders);
     }
 }

@@ -603,7 +603,7 @@ public final class StreamReader {
             work += path.step(nowNs);
             heardNs = stream == 0 ? heardNs : Math.max(heardNs, path.heardNs());
         }
-        if (nowNs - heardNs >= StreamPolicy.SILENCE_NS) {
+        if (nowNs - heardNs >= net.silenceNs()) {
             finish(stream == 0 ? FabricErrno.EHOSTUNREACH : FabricErrno.ECONNRESET);
             return 1;
         }

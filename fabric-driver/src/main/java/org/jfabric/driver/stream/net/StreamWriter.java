@@ -515,7 +515,7 @@ public final class StreamWriter {
         int work = 0;
         for (int i = readers.size() - 1; i >= 0; i--) {
             RemoteReader reader = readers.get(i);
-            if (nowNs - reader.heardNs() >= policy.silenceNs()) {
+            if (nowNs - reader.heardNs() >= net.silenceNs()) {
                 remove(reader, FabricErrno.ECONNRESET);
                 work++;
             } else if (mayStall && reader.received() <= needed && waitsFor(reader)
@@ -525,7 +525,7 @@ public final class StreamWriter {
             }
         }
         for (int i = ended.size() - 1; i >= 0; i--) {
-            if (nowNs - ended.get(i).heardNs() >= policy.silenceNs()) {
+            if (nowNs - ended.get(i).heardNs() >= net.silenceNs()) {
                 forget(ended.remove(i));
             }
         }

@@ -58,7 +58,8 @@ public final class StreamHosts implements AutoCloseable {
     /** Another driver, which the caller closes. */
     public DriverProcess launch(String name, String... options) {
         List<String> all = new ArrayList<>(List.of(
-            "jfabric.shm.groupRingLengthBytes=64k", "jfabric.link.enabled=loopback,shm,tcp,udp"));
+            "jfabric.shm.groupRingLengthBytes=64k", "jfabric.link.enabled=loopback,shm,tcp,udp",
+            "jfabric.udp.streamSilenceNs=2s"));
         all.addAll(List.of(options));
         return DriverProcess.launch(base.resolve(name), all.toArray(String[]::new));
     }

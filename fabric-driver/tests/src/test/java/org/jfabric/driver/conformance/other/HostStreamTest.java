@@ -202,11 +202,16 @@ class HostStreamTest {
     void shouldEndTheReadersOfAWriterWhoseDriverWasKilled() {
         Publication publication = publish(group);
         Reader reader = new Reader(subscribe());
-        messages.stream(publication, 1_000, reader);
+        DriverProcess patient = keep(hosts.launch("gamma", "jfabric.udp.streamSilenceNs=600s"));
+        Reader waiting = new Reader(keep(Subscription.on(
+            keep(StreamHosts.connect(patient)), hosts.stream(port)).open()));
+        messages.stream(publication, 1_000, reader, waiting);
         LogPosition next = reader.subscription.next();
         hosts.killWriter(publication);
         awaitEnd(reader, FabricErrno.ECONNRESET);
         assertEquals(1_000, reader.next);
+        waiting.poll();
+        assertEquals(0, waiting.end);
         // at the same address, but another log
         hosts.startWriter();
         Publication other = publish(group);

@@ -54,7 +54,7 @@ class SealedSocketTest {
 
     private void openWriter(GroupKeys keys) {
         writerSocket = new SealedSocket(writerPort, keys, GROUP, true, 0, random::nextLong, () -> network.nowNs);
-        writerNet = new StreamNet(random::nextLong, network.nowNs);
+        writerNet = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, network.nowNs);
         source.writer = writerNet.publish(
             GROUP, source, StreamPolicy.reliable(), List.of(new StreamPath(writerNet.open(writerSocket), null)));
     }
@@ -66,7 +66,7 @@ class SealedSocketTest {
 
     private ListSink subscribe(StreamSocket socket) {
         readerSocket = socket instanceof SealedSocket sealed ? sealed : null;
-        readerNet = new StreamNet(random::nextLong, network.nowNs);
+        readerNet = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, network.nowNs);
         reader = new ListSink("reader", Map.of(LOG, source));
         readerNet.subscribe(
             GROUP, "reader", null, reader, List.of(new StreamPath(readerNet.open(socket), writerPort.name)));
@@ -221,7 +221,7 @@ class SealedSocketTest {
         assertEquals(source.next(), sink.next);
         // both run again: everything that was recorded is sealed well, and of yesterday
         openWriter(keys(1));
-        readerNet = new StreamNet(random::nextLong, network.nowNs);
+        readerNet = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, network.nowNs);
         List<Seen> old = List.copyOf(seen);
         network.loss = (from, to, bytes) -> false;
         for (Seen one : old) {
@@ -262,7 +262,7 @@ class SealedSocketTest {
             SimulatedPaths.Port port = network.open("10.0.2." + i, 4100);
             network.joinGroup(port, group);
             sockets.add(new SealedSocket(port, keys(1), GROUP, i < 2, 0, random::nextLong, () -> network.nowNs));
-            nets.add(new StreamNet(random::nextLong, network.nowNs));
+            nets.add(new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, network.nowNs));
         }
         for (int i : new int[] {0, 2, 3}) {
             List<StreamPath> way = List.of(new StreamPath(nets.get(i).open(sockets.get(i)), group));

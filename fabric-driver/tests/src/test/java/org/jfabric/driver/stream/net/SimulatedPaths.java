@@ -17,6 +17,7 @@ import org.jfabric.info.SocketName;
 /** A network of datagrams with unicast and multicast that loses, doubles and delays them. One thread. */
 final class SimulatedPaths {
     static final int DATAGRAM_BYTES = 1408;
+    static final long SILENCE_NS = 5_000_000_000L;
     private static final long BASE = BufferUtil.ARRAY_BASE_OFFSET;
 
     /** Decides of a datagram whether it is lost. */

@@ -35,7 +35,7 @@ class StreamAllocationTest {
     @Test
     void shouldMakeNoGarbageWhileMessagesAreSentAndRepaired() {
         for (int i = 0; i < nets.length; i++) {
-            nets[i] = new StreamNet(random::nextLong, 0);
+            nets[i] = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, 0);
             LoopPort port = new LoopPort(SimulatedPaths.name("10.0.0." + i, 4100));
             StreamPath path = new StreamPath(nets[i].open(port),
                 i == 0 ? null : SimulatedPaths.name("10.0.0.0", 4100));

@@ -38,10 +38,10 @@ class StreamHostileTest {
     private final SplittableRandom random = new SplittableRandom(7);
     private final SimulatedPaths network = new SimulatedPaths(random.split());
     private final ListSource source = new ListSource(LOG, 1, 0, RING);
-    private final StreamNet writerNet = new StreamNet(random::nextLong, 0);
+    private final StreamNet writerNet = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, 0);
     private final SimulatedPaths.Port writerPort = network.open("10.0.0.1", 4100);
     private final StreamNode writerNode = writerNet.open(writerPort);
-    private final StreamNet readerNet = new StreamNet(random::nextLong, 0);
+    private final StreamNet readerNet = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, 0);
     private final SimulatedPaths.Port readerPort = network.open("10.0.1.1", 4200);
     private final StreamNode readerNode = readerNet.open(readerPort);
     private final SimulatedPaths.Port attacker = network.open("10.0.9.9", 6666);

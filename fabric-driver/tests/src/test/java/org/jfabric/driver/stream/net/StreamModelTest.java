@@ -112,7 +112,7 @@ class StreamModelTest {
             host.ports.forEach(network::close);
             host.ports.clear();
             host.clockNs = random.nextLong(1L << 40);
-            host.net = new StreamNet(random::nextLong, host.clockNs);
+            host.net = new StreamNet(random::nextLong, SimulatedPaths.SILENCE_NS, host.clockNs);
         }
 
         private List<StreamPath> ways(Host host, boolean isWriter) {

@@ -22,8 +22,8 @@ class StreamPaceTest {
 
     private final SimulatedPaths network = new SimulatedPaths(new SplittableRandom(1));
     private final ListSource source = new ListSource(LOG, 1, 0, RING);
-    private final StreamNet writing = new StreamNet(network.random::nextLong, 0);
-    private final StreamNet reading = new StreamNet(network.random::nextLong, 0);
+    private final StreamNet writing = new StreamNet(network.random::nextLong, SimulatedPaths.SILENCE_NS, 0);
+    private final StreamNet reading = new StreamNet(network.random::nextLong, SimulatedPaths.SILENCE_NS, 0);
     private final ListSink sink = new ListSink("reader", Map.of(LOG, source));
     private final ListSource.Message message = new ListSource.Message(0, 0, 0, new byte[MESSAGE_BYTES]);
 

@@ -71,7 +71,7 @@ class StreamRepairTest {
     }
 
     private StreamNet net() {
-        StreamNet net = new StreamNet(network.random::nextLong, network.nowNs);
+        StreamNet net = new StreamNet(network.random::nextLong, SimulatedPaths.SILENCE_NS, network.nowNs);
         nets.add(net);
         return net;
     }
