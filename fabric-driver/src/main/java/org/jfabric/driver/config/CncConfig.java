@@ -8,7 +8,7 @@ public final class CncConfig {
 
     /** {@code jfabric.cnc.countersLengthBytes}. */
     public static final Option<Integer> COUNTERS_LENGTH_BYTES = GROUP.intBytes("jfabric.cnc.countersLengthBytes")
-        .defaultsTo(256 << 10)
+        .defaultsTo(384 << 10)
         .range(64 << 10, 128 << 20)
         .multipleOf(4096)
         .why("Values of the counters, 128 bytes each; their labels take more besides. Raise it "
