@@ -456,7 +456,7 @@ class DriverDirectoryTest {
             Path filler = base.resolve("filler");
             fill(filler);
             try (FileChannel channel = FileChannel.open(filler, StandardOpenOption.WRITE)) {
-                channel.truncate(channel.size() - (2 << 20));
+                channel.truncate(channel.size() - (5 << 19));
             }
             config = DriverConfig.builder().directory(path).set("jfabric.dir.reserveFreeBytes", "0").build();
             try (DriverDirectory directory = DriverDirectory.open(config)) {
