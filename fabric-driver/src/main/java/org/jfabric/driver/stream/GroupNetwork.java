@@ -39,7 +39,6 @@ final class GroupNetwork {
     private final Groups groups;
     private final LinkServices services;
     private final StreamSockets sockets;
-    private final long silenceNs;
     private final StreamNet net;
     /** Of groups that are sent, by the paths as their writers have named them. */
     private final Map<String, Sending> sending = new HashMap<>();
@@ -83,7 +82,6 @@ final class GroupNetwork {
         this.groups = groups;
         this.services = services;
         this.sockets = sockets;
-        this.silenceNs = silenceNs;
         this.keyFile = keyFile;
         this.security = keyFile == null ? null : security;
         net = new StreamNet(services.environment()::secretLong, silenceNs, services.nowNs());
@@ -91,7 +89,7 @@ final class GroupNetwork {
 
     /** After which a host is taken for dead. */
     long silenceNs() {
-        return silenceNs;
+        return net.silenceNs();
     }
 
     boolean isEmpty() {

@@ -90,8 +90,9 @@ public final class LocalAddresses {
      *
      * @param networkInterface name of an interface, a numeric address; null for any interface.
      * @param destination      null for none; the interface that leads to it is taken if none is named.
-     * @throws FabricException {@code FI_EHOSTUNREACH} if there is no route to the destination, {@code FI_ENODATA} if a
-     *     host cannot be resolved.
+     * @return perhaps none.
+     * @throws FabricException {@code FI_EHOSTUNREACH} if there is no route to the destination,
+     *     {@code FI_EADDRNOTAVAIL} if the interfaces cannot be listed.
      */
     public static List<InetAddress> candidates(String networkInterface, SocketName destination) {
         if (networkInterface == null && destination != null) {

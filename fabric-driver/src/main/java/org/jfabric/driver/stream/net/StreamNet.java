@@ -39,8 +39,8 @@ public final class StreamNet {
         lastNs = nowNs;
     }
 
-    /** After which a host is taken for dead. */
-    long silenceNs() {
+    /** Returns the nanoseconds without a sign of life after which a host is taken for dead. */
+    public long silenceNs() {
         return silenceNs;
     }
 
